@@ -1,0 +1,116 @@
+"""The command `mcpshape-calendar`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import NoReturn
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from tzlocal import get_localzone
+
+from calendar_server.dtos import policy
+from calendar_server.server import Config, build
+from mcpshape import DefinitionError
+from mcpshape.encoders import Encoder, Json, Markdown, Toon
+
+SAMPLE = Path(str(files("calendar_server") / "sample.ics"))
+SAMPLE_OWNER = "ada@example.com"
+_PORTS = range(1, 65536)
+_ENCODERS: dict[str, type[Encoder]] = {"toon": Toon, "markdown": Markdown, "json": Json}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, without the usage in front of it."""
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve a calendar over stdio or HTTP until the client goes away."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        server = build(_config(options))
+    except DefinitionError as error:
+        parser.error(" ".join(str(problem) for problem in error.problems))
+    if options.transport == "stdio":
+        server.run("stdio")
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=options.port)
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="mcpshape-calendar", description="A calendar as an MCP server, with four privacy levels.")
+    parser.add_argument(
+        "--ics", type=_file, action="append", help="an .ics file; may be repeated; a sample unless said"
+    )
+    parser.add_argument("--me", help="your e-mail address, to know your own answers to invitations")
+    parser.add_argument("--privacy", default=policy.default, help=f"one of {', '.join(policy.levels)}")
+    parser.add_argument(
+        "--toggle", type=_toggle, action="append", default=[], help="such as notes=off; may be repeated"
+    )
+    parser.add_argument("--format", choices=_ENCODERS, default="toon")
+    parser.add_argument("--structured", action=argparse.BooleanOptionalAction, help="send structuredContent as well")
+    parser.add_argument(
+        "--tz", type=_zone, default=get_localzone(), help="an IANA time zone; the machine's unless said"
+    )
+    parser.add_argument("--now", type=_moment, help="a fixed date and time, for runs that can be repeated")
+    parser.add_argument("--transport", choices=("stdio", "http"), default="stdio")
+    parser.add_argument("--port", type=_port, default=8000)
+    return parser
+
+
+def _config(options: argparse.Namespace) -> Config:
+    return Config(
+        ics=options.ics or [SAMPLE],
+        zone=options.tz,
+        me=options.me or ("" if options.ics else SAMPLE_OWNER),
+        now=options.now and (options.now if options.now.tzinfo else options.now.replace(tzinfo=options.tz)),
+        privacy=options.privacy,
+        toggles=dict(options.toggle),
+        encoder=_ENCODERS[options.format](),
+        structured=options.structured,
+    )
+
+
+def _file(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"there is no file {text}; name an .ics file")
+    return path
+
+
+def _toggle(text: str) -> tuple[str, bool]:
+    name, _, state = text.partition("=")
+    if state not in {"on", "off"}:
+        raise argparse.ArgumentTypeError(
+            f"{text} is no toggle; write one of {', '.join(policy.toggles)} with =on or =off"
+        )
+    return name, state == "on"
+
+
+def _zone(text: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise argparse.ArgumentTypeError(f"there is no time zone {text}; write one such as Europe/Berlin") from None
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is no date and time; write one such as 2026-07-13T10:20") from None
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) in _PORTS):
+        raise argparse.ArgumentTypeError(f"{text} is no port; choose one from 1 to 65535")
+    return int(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,104 @@
+"""What the calendar's tools answer, and from which level each field is told."""
+
+from datetime import date, datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel
+
+from mcpshape import Always, Count, Derived, Mask, Policy, Prose, Since, Toggle, Until, When
+
+policy = Policy(
+    levels=("strict", "minimal", "standard", "detailed"),
+    toggles={
+        "attendee_names": Toggle(on_since="standard", offered_since="standard"),
+        "attendee_emails": Toggle(on_since="detailed", offered_since="standard", requires="attendee_names"),
+        "video_url": Toggle(on_since="standard", offered_since="standard"),
+        "notes": Toggle(on_since="standard", offered_since="standard"),
+        "organizer": Toggle(on_since="standard", offered_since="standard"),
+    },
+)
+
+Id = Annotated[str, Always()]
+Title = Annotated[str, Since("minimal", below=Mask("[Event]"))]
+Text = Annotated[str | None, Since("minimal")]
+Attendance = Literal["accepted", "declined", "tentative", "needs_action"]
+Status = Annotated[Literal["cancelled", "declined", "free", "ongoing", "starting_soon", "completed"] | None, Always()]
+Moment = datetime | date
+
+
+class Attendee(BaseModel):
+    name: Annotated[str | None, When("attendee_names")]
+    email: Annotated[str | None, When("attendee_emails")]
+
+
+class Event(BaseModel):
+    """One event. An all-day event starts and ends with dates, the last day included."""
+
+    id: Id
+    title: Title
+    start: Annotated[Moment, Always()]
+    end: Annotated[Moment, Always()]
+    is_all_day: Annotated[bool, Always()]
+    is_busy: Annotated[bool, Always()]
+    my_attendance_status: Annotated[Attendance | None, Always()]
+    status: Status
+    location: Text
+    calendar: Text
+    attendee_count: Annotated[int, Since("minimal")]
+    has_video: Annotated[bool, Since("minimal")]
+    attendees: list[Attendee]
+    organizer: Annotated[str | None, When("organizer")]
+    video_url: Annotated[str | None, When("video_url")]
+    url: Annotated[str | None, Since("standard")]
+    notes: Annotated[str | None, When("notes"), Prose()]
+
+
+class Meeting(Event):
+    """An event with the sentence that says how to join it."""
+
+    message: Annotated[str | None, Derived("video_url")] = None
+
+
+class EventRow(BaseModel):
+    """One event in a list: `time` and `status` say in two cells what the strictest level tells in five."""
+
+    id: Id
+    title: Title
+    status: Status
+    time: Annotated[str, Since("minimal")]
+    start: Annotated[Moment, Until("minimal", then="time")]
+    end: Annotated[Moment, Until("minimal", then="time")]
+    is_all_day: Annotated[bool, Until("minimal", then="time")]
+    is_busy: Annotated[bool, Until("minimal", then="status")]
+    my_attendance_status: Annotated[Attendance | None, Until("minimal", then="status")]
+    calendar: Text
+    location: Text
+    video: Text
+    attendees: Annotated[int | None, Since("minimal")]
+
+
+class Day(BaseModel):
+    date: Annotated[date, Always()]
+    total: Annotated[int, Count("events")] = 0
+    events: list[EventRow]
+
+
+class Days(BaseModel):
+    total: Annotated[int, Count("days.events")] = 0
+    days: list[Day]
+
+
+class Slot(BaseModel):
+    start: Annotated[datetime, Always()]
+    end: Annotated[datetime, Always()]
+
+
+class FreeTime(BaseModel):
+    date: Annotated[date, Always()]
+    slots: list[Slot]
+    minutes_until_next_event: Annotated[int | None, Always()]
+    next_event: Event | None
+
+
+class NextEvent(BaseModel):
+    event: Event | None

@@ -1,0 +1,105 @@
+"""Arguments of a tool call: validated here, so that what is wrong with them is said the same way on every server."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, get_type_hints
+
+from pydantic import GetCoreSchemaHandler, PydanticSchemaGenerationError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation
+from pydantic_core import CoreSchema, core_schema
+
+from mcpshape.errors import DefinitionError, Problem, UserError
+
+
+@dataclass(frozen=True, slots=True)
+class _AsSent:
+    """An annotation under which a framework publishes a parameter's schema but hands its value over as it was sent."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        declared = handler(source)
+        publish = {"pydantic_js_functions": [lambda _, generate: generate(declared)]}
+        return core_schema.no_info_plain_validator_function(lambda value: value, metadata=publish)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The signature that a framework sees, and the types that its values are validated with."""
+
+    signature: inspect.Signature
+    adapters: Mapping[str, TypeAdapter[Any]]
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
+        """The arguments of one call, validated.
+
+        Raises:
+            UserError: Some are missing, unknown or of another type; all of them are named, none of their values.
+        """
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise UserError(f"The arguments do not fit: {error}.", code="invalid_arguments") from None
+        problems: list[str] = []
+        for name in bound.arguments.keys() & self.adapters.keys():
+            try:
+                bound.arguments[name] = self.adapters[name].validate_python(bound.arguments[name])
+            except ValidationError as error:
+                problems += _word(name, error)
+        if problems:
+            raise UserError(
+                " ".join(sorted(problems)), code="invalid_arguments", hint="Mend the arguments and call again."
+            )
+        return bound
+
+    def describe(self, function: Callable[..., Any]) -> None:
+        """Make a function look, to whoever inspects it, as if it had this signature."""
+        annotations = {name: parameter.annotation for name, parameter in self.signature.parameters.items()}
+        function.__signature__ = self.signature  # type: ignore[attr-defined]
+        function.__annotations__ = {**annotations, "return": self.signature.return_annotation}
+
+
+def resolve_hints(function: Callable[..., Any], where: str) -> dict[str, Any]:
+    """The annotations of a function, with names resolved.
+
+    Raises:
+        DefinitionError: A name cannot be resolved when the tool is registered.
+    """
+    try:
+        return get_type_hints(function, include_extras=True)
+    except NameError as error:
+        remedy = "Import it outside of TYPE_CHECKING, or define it before the tool."
+        raise DefinitionError(where, [Problem("annotations", f"the name {error.name!r} is unknown.", remedy)]) from None
+
+
+def read_parameters(function: Callable[..., Any], returned: Any, where: str) -> Parameters:
+    """The parameters of a tool function. Those that only a framework can fill, such as its context, stay untouched."""
+    signature = inspect.signature(function)
+    hints = resolve_hints(function, where)
+    found = {name: _adapter(hints[name]) for name in signature.parameters if name in hints}
+    adapters = {name: adapter for name, adapter in found.items() if adapter is not None}
+    annotations = {**hints, **{name: Annotated[hints[name], _AsSent()] for name in adapters}}
+    parameters = [
+        parameter.replace(annotation=annotations.get(name, parameter.annotation))
+        for name, parameter in signature.parameters.items()
+    ]
+    return Parameters(signature.replace(parameters=parameters, return_annotation=returned), adapters)
+
+
+def _adapter(hint: Any) -> TypeAdapter[Any] | None:
+    """The validator of a parameter, or `None` where its type is nothing that a client can send."""
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(hint)
+        adapter.json_schema()
+    except (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation):
+        return None
+    return adapter
+
+
+def _word(name: str, error: ValidationError) -> list[str]:
+    """What is wrong with one argument, path first, without the rejected value."""
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    return [f"{_path(name, detail['loc'])}: {detail['msg']}." for detail in details]
+
+
+def _path(name: str, location: tuple[int | str, ...]) -> str:
+    return name + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)

@@ -1,0 +1,299 @@
+"""Reads a declared type, as pydantic understands it, into a tree of nodes. Untyped corners are found here."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast, get_args
+
+from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeAdapter
+from pydantic_core import CoreSchema, core_schema
+
+from mcpshape._markers import computed_markers, field_markers, misplaced_rules
+from mcpshape._nodes import (
+    Choice,
+    Converted,
+    Declared,
+    Field,
+    Keyed,
+    Kind,
+    Listing,
+    Node,
+    Nullable,
+    Positions,
+    Record,
+    Reference,
+    Root,
+    Scalar,
+    is_scalar,
+)
+from mcpshape.errors import DefinitionError, Problem
+
+Schema = Mapping[str, Any]
+
+_ANY = core_schema.any_schema()
+_UNREADABLE = Scalar(Kind.OTHER, core_schema.none_schema())
+_KINDS = {
+    "str": Kind.TEXT,
+    "int": Kind.INTEGER,
+    "float": Kind.NUMBER,
+    "decimal": Kind.DECIMAL,
+    "bytes": Kind.BYTES,
+    "url": Kind.STRING,
+    "multi-host-url": Kind.STRING,
+    "fraction": Kind.STRING,
+    **dict.fromkeys(("bool", "none", "date", "datetime", "time", "timedelta", "uuid", "enum", "literal"), Kind.OTHER),
+}
+_INNER = {
+    "default": "schema",
+    "function-before": "schema",
+    "function-after": "schema",
+    "function-wrap": "schema",
+    "custom-error": "schema",
+    "json": "schema",
+    "lax-or-strict": "strict_schema",
+    "json-or-python": "python_schema",
+}
+_LISTS = {"list": "list", "set": "set", "frozenset": "frozenset", "deque": "sequence"}
+_DECORATION = frozenset({"ref", "metadata", "serialization"})
+_PLAIN_KEYS = frozenset({"str", "int", "date", "datetime", "uuid", "enum", "literal"})
+
+
+def read_type(declared: Any, where: str) -> tuple[Declared, list[Problem]]:
+    """The tree of a declared type, and what in it cannot be read.
+
+    Raises:
+        DefinitionError: pydantic cannot make a schema of the type at all.
+    """
+    try:
+        schema = TypeAdapter(declared).core_schema
+    except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation) as error:
+        problem = Problem(
+            _name(declared), "its type cannot be read.", "Declare a pydantic model, dataclass or TypedDict."
+        )
+        raise DefinitionError(where, [problem]) from error
+    reader = _Reader()
+    root = reader.read(schema, _name(declared))
+    return Declared(root, reader.records), reader.problems
+
+
+def _name(declared: Any) -> str:
+    return declared.__name__ if isinstance(declared, type) and not get_args(declared) else str(declared)
+
+
+class _Reader:
+    """One pass over a core schema; collects DTO classes and problems on its way."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, Record] = {}
+        self.problems: list[Problem] = []
+        self._definitions: dict[str, Schema] = {}
+        self._open: list[str] = []
+
+    def read(self, schema: Schema, path: str) -> Node:
+        kind = schema["type"]
+        if "serialization" in schema and kind != "definition-ref":
+            return self._read_serialized(schema, schema["serialization"], path)
+        if kind in _KINDS:
+            return Scalar(_KINDS[kind], _as_core(schema))
+        if kind in _INNER:
+            return self.read(schema[_INNER[kind]], path)
+        if kind in _LISTS:
+            return Listing(self.read(schema.get("items_schema", _ANY), f"{path}[]"), _LISTS[kind])
+        return self._read_composed(schema, path)
+
+    def _read_composed(self, schema: Schema, path: str) -> Node:
+        match schema["type"]:
+            case "model" if schema.get("root_model"):
+                return Root(schema["cls"], self.read(schema["schema"], path))
+            case "model" | "dataclass" | "typed-dict":
+                return self._read_record(schema)
+            case "definitions":
+                self._definitions |= {definition["ref"]: definition for definition in schema["definitions"]}
+                return self.read(schema["schema"], path)
+            case "definition-ref":
+                return self._read_reference(schema["schema_ref"], path)
+            case "nullable":
+                return _nullable(self.read(schema["schema"], path))
+            case "chain":
+                return self.read(schema["steps"][-1], path)
+            case "tuple":
+                return self._read_tuple(schema, path)
+            case "dict":
+                return self._read_dict(schema, path)
+            case "union":
+                return self._read_union(schema, path)
+            case "tagged-union":
+                choices = tuple(self.read(choice, path) for choice in schema["choices"].values())
+                return Choice(choices, schema["discriminator"], tuple(schema["choices"]))
+            case kind:
+                return self._refuse(path, kind)
+
+    def _refuse(self, path: str, kind: str) -> Node:
+        if kind in {"any", "function-plain", "is-instance"}:
+            message, remedy = "it is untyped, so nobody can say what would leave.", "Declare what it holds."
+        elif kind == "generator":
+            message, remedy = "an iterator can be read only once.", "Declare a list."
+        else:
+            message, remedy = f"a {kind} has no place in a result.", "Declare a model, a list or a dict[str, …]."
+        self.problems.append(Problem(path, message, remedy))
+        return _UNREADABLE
+
+    def _read_reference(self, ref: str, path: str) -> Node:
+        if ref in self.records:
+            return Reference(ref)
+        if ref in self._open:
+            return self._refuse(path, "recursive alias")
+        self._open.append(ref)
+        node = self.read(self._definitions[ref], path)
+        self._open.pop()
+        return node
+
+    def _read_tuple(self, schema: Schema, path: str) -> Node:
+        items = schema["items_schema"]
+        if "variadic_item_index" in schema and len(items) == 1:
+            return Listing(self.read(items[0], f"{path}[]"), "sequence")
+        if "variadic_item_index" in schema:
+            return self._refuse(path, "tuple of a fixed and a variable part")
+        return Positions(tuple(self.read(item, f"{path}[{place}]") for place, item in enumerate(items)))
+
+    def _read_dict(self, schema: Schema, path: str) -> Node:
+        keys = self.read(schema.get("keys_schema", _ANY), f"{path}{{}}")
+        if not isinstance(keys, Scalar) or keys.schema["type"] not in _PLAIN_KEYS | {"none"}:
+            keys = _UNREADABLE
+            self.problems.append(Problem(path, "its keys are no plain text.", "Declare dict[str, …]."))
+        return Keyed(keys, self.read(schema.get("values_schema", _ANY), f"{path}{{}}"))
+
+    def _read_union(self, schema: Schema, path: str) -> Node:
+        choices = [choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"]]
+        kept = [choice for choice in choices if choice["type"] != "none"]
+        options = tuple(self.read(choice, path) for choice in kept)
+        if sum(self._is_typed_dict(option) for option in options) > 1:
+            self._refuse(path, "union of TypedDicts without a discriminator")
+        # A subclass before its bases: the native union takes the first class that the value is an instance of.
+        ranked = sorted(options, key=self._depth)
+        node = Choice(tuple(ranked)) if len(ranked) > 1 else ranked[0]
+        return _nullable(node) if len(kept) < len(choices) else node
+
+    def _is_typed_dict(self, node: Node) -> bool:
+        return isinstance(node, Reference) and self.records[node.key].form == "typed-dict"
+
+    def _depth(self, node: Node) -> int:
+        if isinstance(node, Reference):
+            return -len(self.records[node.key].cls.__mro__)
+        return -len(node.cls.__mro__) if isinstance(node, Root) else 0
+
+    def _read_record(self, schema: Schema) -> Node:
+        cls, form = schema["cls"], schema["type"]
+        key = schema.get("ref") or f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"
+        if key not in self.records:
+            self.records[key] = Record(key, cls, form, ())
+            inner = schema if form == "typed-dict" else _fields_schema(schema["schema"])
+            fields = (*self._read_fields(cls, inner), *self._read_computed(cls, inner))
+            self.records[key] = Record(key, cls, form, fields)
+        return Reference(key)
+
+    def _read_fields(self, cls: type, schema: Schema) -> Iterator[Field]:
+        markers, misplaced = field_markers(cls), misplaced_rules(cls)
+        for name, field in _named_fields(schema):
+            path = f"{cls.__name__}.{name}"
+            if field.get("serialization_exclude") or field.get("init_only"):
+                continue
+            if "serialization_exclude_if" in field:
+                self.problems.append(
+                    Problem(path, "exclude_if drops its key by value.", "Use a rule, or let it be null.")
+                )
+            if name in misplaced:
+                self.problems.append(
+                    Problem(path, "a rule inside its type guards nothing.", "Put the rule on the field.")
+                )
+            yield Field(
+                name,
+                field.get("serialization_alias", name),
+                self.read(field["schema"], path),
+                markers[name],
+                field.get("metadata", {}),
+                is_optional_key=field.get("required") is False,
+            )
+
+    def _read_computed(self, cls: type, schema: Schema) -> Iterator[Field]:
+        for computed in schema.get("computed_fields", ()):
+            name = computed["property_name"]
+            node = self.read(computed["return_schema"], f"{cls.__name__}.{name}")
+            yield Field(
+                name,
+                computed.get("alias", name),
+                node,
+                computed_markers(cls, name),
+                computed.get("metadata", {}),
+                is_computed=True,
+            )
+
+    def _read_serialized(self, schema: Schema, serialization: Schema, path: str) -> Node:
+        bare = {key: value for key, value in schema.items() if key != "serialization"}
+        kind = serialization["type"]
+        if kind in {"any", "base64"}:
+            return self.read(bare, path)
+        if kind in {"to-string", "format"}:
+            return Scalar(Kind.STRING, core_schema.str_schema())
+        if kind in {"function-plain", "function-wrap"}:
+            return self._read_function(bare, serialization, path)
+        if kind.startswith("include-exclude"):
+            return self._refuse(path, "field with include or exclude of its own")
+        return self.read(serialization, path)
+
+    def _read_function(self, bare: Schema, serialization: Schema, path: str) -> Node:
+        known = _read_known(bare, serialization)
+        if known is not None:
+            return known
+        if getattr(serialization["function"], "__name__", "") == "serialize_sequence_via_list":
+            return Listing(self.read(serialization["schema"], f"{path}[]"), "sequence")
+        if "return_schema" not in serialization:
+            self.problems.append(
+                Problem(path, "its serializer does not say what it returns.", "Annotate the return type.")
+            )
+            return _UNREADABLE
+        result = self.read(serialization["return_schema"], path)
+        if serialization["type"] == "function-plain":
+            return Converted(serialization, result)
+        source = self.read(bare, path)
+        if not (is_scalar(source) and is_scalar(result)):
+            message = "a wrapping serializer around a DTO would see what is withheld."
+            self.problems.append(Problem(path, message, "Use a plain serializer that returns a declared type."))
+        return Converted(serialization, result, source)
+
+
+def _read_known(bare: Schema, serialization: Schema) -> Node | None:
+    """Pydantic's own types whose serializers state no return type: secrets, URLs, paths, addresses."""
+    function = serialization["function"]
+    owner = getattr(function, "__self__", None)
+    module = getattr(function, "__module__", None) or type(owner).__module__
+    if not module.startswith("pydantic.") or "return_schema" in serialization:
+        return None
+    name = function.__name__
+    if name.startswith("_serialize_secret"):
+        return Scalar(Kind.CONCEALED, core_schema.str_schema())
+    if name == "serialize_url":
+        return Scalar(Kind.STRING, _as_core(bare["schema"]))
+    if name in {"ser_path", "ser_ip"}:
+        return Scalar(Kind.STRING, core_schema.str_schema())
+    if name == "encode":
+        leaf = Kind.BYTES if bare["schema"]["type"] == "bytes" else Kind.TEXT
+        return Converted(serialization, Scalar(leaf, _as_core(bare["schema"])))
+    return None
+
+
+def _as_core(schema: Schema) -> CoreSchema:
+    return cast(CoreSchema, {key: value for key, value in schema.items() if key not in _DECORATION})
+
+
+def _nullable(node: Node) -> Node:
+    return node if isinstance(node, Nullable) else Nullable(node)
+
+
+def _fields_schema(schema: Schema) -> Schema:
+    while schema["type"] in _INNER:
+        schema = schema[_INNER[schema["type"]]]
+    return schema
+
+
+def _named_fields(schema: Schema) -> Iterator[tuple[str, Schema]]:
+    fields = schema["fields"]
+    return iter(fields.items()) if isinstance(fields, dict) else ((field["name"], field) for field in fields)

@@ -1,0 +1,85 @@
+"""Failures in words: one text for the model, one log entry for the operator, neither with a value of a DTO."""
+
+import logging
+import secrets
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mcpshape._values import clean_text, clipper
+from mcpshape.errors import DefinitionError, EncodingError, ProjectionError, UserError
+
+_LOG = logging.getLogger("mcpshape")
+# Hosts cut error texts at 8,000 characters; the cause comes first and the hint still fits.
+_LONGEST = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure as the model reads it."""
+
+    text: str
+    code: str
+
+
+def explain(error: Exception, *, where: str, user_errors: Sequence[type[Exception]], on_encoding_error: str) -> Failure:
+    """The failure that stands for an exception raised in a call.
+
+    A `UserError` and the registered types show their text, an encoding error the server's own wording. All else is a
+    crash: one fixed sentence with a reference, under which the log holds the traceback.
+    """
+    if isinstance(error, UserError):
+        failure = _from_user_error(error)
+    elif isinstance(error, EncodingError):
+        _log(error, where, reference := _reference())
+        words = on_encoding_error.format(format=error.encoder, reason=error.reason, reference=reference)
+        failure = Failure(_sentence(words), "encoding")
+    elif isinstance(error, tuple(user_errors)) and str(error).strip():
+        failure = Failure(_sentence(str(error)), "user")
+    else:
+        failure = _crash(error, where)
+    return Failure(f"Error: {failure.text}", failure.code)
+
+
+def _from_user_error(error: UserError) -> Failure:
+    parts = [_sentence(error.message), _sentence(error.hint or "")]
+    if error.retry_after is not None:
+        parts.append(f"Try again in {error.retry_after:g} seconds.")
+    return Failure(" ".join(part for part in parts if part) or "The call failed.", error.code or "user")
+
+
+def _crash(error: Exception, where: str) -> Failure:
+    reference = _reference()
+    _log(error, where, reference)
+    return Failure(
+        "The tool failed for a reason of its own, not because of the arguments. Tell the user; whoever runs the "
+        f"server finds the reason in its log under reference {reference}.",
+        "internal",
+    )
+
+
+def _reference() -> str:
+    return secrets.token_hex(4)
+
+
+def _sentence(text: str) -> str:
+    text = clean_text(text).strip()
+    text = text if len(text) <= _LONGEST else clipper(_LONGEST)(text)
+    return f"{text}." if text and text[-1].isalnum() else text
+
+
+def _log(error: Exception, where: str, reference: str) -> None:
+    _LOG.error("%s failed, reference %s\n%s", where, reference, "\n".join(_frames(error)))
+
+
+def _frames(error: BaseException) -> Iterator[str]:
+    """The traceback without messages of foreign exceptions, which often quote the value that they could not handle."""
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        yield from _frames(cause)
+        yield "which led to:"
+    yield from (
+        f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(error.__traceback__)
+    )
+    own = isinstance(error, EncodingError | ProjectionError | DefinitionError)
+    yield f"{type(error).__module__}.{type(error).__qualname__}" + (f": {error}" if own else "")

@@ -1,0 +1,159 @@
+"""A plan: for each field of each DTO class, which action it gets under which grant."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcpshape._layout import Layout
+from mcpshape._nodes import Declared, Field, Keyed, Listing, Node, Nullable, Record, Reference, Root, references
+from mcpshape.errors import DefinitionError, Problem
+from mcpshape.policy import Grant, Policy
+from mcpshape.rules import Action, Clip, Count, Derived, Drop, Holds, Mask, Never, Rule, Show, Since, Until, When
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What stands between one field and its readers."""
+
+    rule: Rule
+    clip: Clip | None = None
+    is_prose: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """The compiled form of a DTO type: its tree, and a guard for each field of each DTO class in it."""
+
+    where: str
+    declared: Declared
+    policy: Policy | None
+    guards: Mapping[tuple[str, str], Guard]
+    layout: Layout
+    serializers: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether the value stands under the key `result`, because it is no JSON object of itself."""
+        return not _is_object(self.declared.root)
+
+    def guard(self, record: Record, field: Field) -> Guard:
+        """The guard of one field."""
+        return self.guards[record.key, field.name]
+
+
+def decide(plan: Plan, record: Record, field: Field, grant: Grant | None) -> Action:
+    """What happens to a field under a grant."""
+    guard = plan.guard(record, field)
+    action = _apply(plan, record, field, grant)
+    return guard.clip if guard.clip and isinstance(action, Show) else action
+
+
+def outcomes(plan: Plan, record: Record, field: Field) -> frozenset[Action]:
+    """All that can happen to a field, over every grant of the policy."""
+    guard = plan.guard(record, field)
+    shown: Action = guard.clip or Show()
+    match guard.rule:
+        case Since(level, below):
+            return frozenset({shown} if level == _narrowest(plan) else {shown, below})
+        case When(_, otherwise):
+            return frozenset({shown, otherwise})
+        case Until():
+            return frozenset({shown, Drop()})
+        case Derived() | Count():
+            found = [outcomes(plan, *source) for source in sources(plan, record, guard.rule)]
+            return _may_drop(shown, all(is_shown(action) for actions in found for action in actions))
+        case Holds():
+            return _may_drop(shown, any(Drop() not in outcomes(plan, *inner) for inner in _held(plan, field.node)))
+        case _:
+            return frozenset({decide(plan, record, field, None)})
+
+
+def _may_drop(shown: Action, is_always_shown: bool) -> frozenset[Action]:
+    return frozenset({shown} if is_always_shown else {shown, Drop()})
+
+
+def _narrowest(plan: Plan) -> str | None:
+    return plan.policy.levels[0] if plan.policy else None
+
+
+def _apply(plan: Plan, record: Record, field: Field, grant: Grant | None) -> Action:
+    match plan.guard(record, field).rule:
+        case Never():
+            return Drop()
+        case Mask() | Clip() as action:
+            return action
+        case Derived() | Count() as rule:
+            told = all(is_shown(decide(plan, *source, grant)) for source in sources(plan, record, rule))
+            return Show() if told else Drop()
+        case Holds():
+            told = any(decide(plan, *inner, grant) != Drop() for inner in _held(plan, field.node))
+            return Show() if told else Drop()
+        case Since(level, below):
+            return Show() if _granted(grant).reaches(level) else below
+        case Until(level):
+            return Drop() if _granted(grant).reaches(level) else Show()
+        case When(toggle, otherwise):
+            return Show() if toggle in _granted(grant).toggles else otherwise
+        case _:
+            return Show()
+
+
+def is_shown(action: Action) -> bool:
+    """Whether the value itself leaves, whole or cut."""
+    return isinstance(action, Show | Clip)
+
+
+def sources(plan: Plan, record: Record, rule: Rule) -> list[tuple[Record, Field]]:
+    """The fields that a derived value or a count is made from, with their DTO classes."""
+    match rule:
+        case Derived(names):
+            paths = names
+        case Count(path):
+            paths = (path,)
+        case _:
+            paths = ()
+    return [step for path in paths for step in steps(plan.declared, record, path)]
+
+
+def _held(plan: Plan, node: Node, seen: frozenset[str] = frozenset()) -> Iterator[tuple[Record, Field]]:
+    """The fields with rules of their own that are inside a node, however deep."""
+    for key in set(references(node)) - seen:
+        record = plan.declared.records[key]
+        for inner in record.fields:
+            if isinstance(plan.guard(record, inner).rule, Holds):
+                yield from _held(plan, inner.node, seen | {key})
+            else:
+                yield record, inner
+
+
+def _granted(grant: Grant | None) -> Grant:
+    if grant is None:
+        raise DefinitionError(
+            "Grant", [Problem("grant", "this shape has a policy, so a grant is needed.", "Pass one.")]
+        )
+    return grant
+
+
+def steps(tree: Declared, record: Record, path: str) -> Iterator[tuple[Record, Field]]:
+    """The fields along a dotted path through lists of DTOs; ends early where a name is unknown."""
+    owner: Record | None = record
+    for name in path.split("."):
+        step = owner.field(name) if owner else None
+        if owner is None or step is None:
+            return
+        yield owner, step
+        owner = _row_type(tree, step.node)
+
+
+def _row_type(tree: Declared, node: Node) -> Record | None:
+    match node:
+        case Nullable(inner) | Root(_, inner):
+            return _row_type(tree, inner)
+        case Listing(items):
+            return tree.records[items.key] if isinstance(items, Reference) else None
+        case _:
+            return None
+
+
+def _is_object(node: Node) -> bool:
+    return isinstance(node, Reference | Keyed) or (isinstance(node, Root) and _is_object(node.inner))

@@ -1,0 +1,189 @@
+"""Compiles a DTO type and a policy into a plan, and finds every mistake that can be seen without a value."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic_core import SchemaValidator, ValidationError
+
+from mcpshape._declared import read_type
+from mcpshape._guards import Guard, Plan, decide, is_shown, sources, steps
+from mcpshape._layout import make_layout
+from mcpshape._nodes import (
+    Choice,
+    Converted,
+    Declared,
+    Field,
+    Listing,
+    Node,
+    Nullable,
+    Positions,
+    Record,
+    Reference,
+    Root,
+    Scalar,
+    is_scalar,
+)
+from mcpshape.errors import DefinitionError, Problem
+from mcpshape.policy import Grant, Policy
+from mcpshape.rules import RULES, Always, Clip, Count, Derived, Holds, Mask, Never, Prose, Rule, Since, Until, When
+
+
+def compile_plan(declared: Any, policy: Policy | None, where: str) -> Plan:
+    """Compile a declared type under a policy.
+
+    Raises:
+        DefinitionError: Something in the type is untyped, has no rule under the policy, or has a rule that cannot hold.
+    """
+    tree, problems = read_type(declared, where)
+    foreign = policy.foreign if policy else {}
+    guards: dict[tuple[str, str], Guard] = {}
+    for record in tree.records.values():
+        foreign_rules = foreign.get(record.cls, {})
+        problems += _unknown_fields(record, foreign_rules)
+        for each in record.fields:
+            guard = _make_guard(each, foreign_rules.get(each.name), policy)
+            guards[record.key, each.name] = guard if isinstance(guard, Guard) else Guard(Never())
+            found = [guard] if isinstance(guard, Problem) else _guard_problems(tree, record, each, guard, policy)
+            problems += [Problem(f"{record.name}.{each.name}", found.message, found.remedy) for found in found]
+    prose = {place for place, guard in guards.items() if guard.is_prose}
+    plan = Plan(where, tree, policy, guards, make_layout(tree, prose))
+    problems += [] if problems else _dependency_problems(plan)
+    if policy and _holds_values(tree.root):
+        problems.append(Problem("the returned type", "it holds values without a rule.", "Return a DTO with rules."))
+    if problems:
+        raise DefinitionError(where, dict.fromkeys(problems))
+    return plan
+
+
+def _make_guard(field: Field, foreign: Rule | None, policy: Policy | None) -> Guard | Problem:
+    """The guard of a field, or the one problem that keeps it from having one."""
+    own: list[Rule] = [marker for marker in field.markers if isinstance(marker, RULES)]
+    is_prose = any(isinstance(marker, Prose) for marker in field.markers)
+    if own and foreign is not None:
+        return Problem("", "it has a rule of its own and one from the policy.", "Keep one of them.")
+    rules = [foreign] if foreign is not None else own
+    clips = [rule for rule in rules if isinstance(rule, Clip)] if len(rules) > 1 else []
+    rules = [rule for rule in rules if rule not in clips]
+    if len(rules) > 1 or len(clips) > 1:
+        return Problem("", "it has more than one rule.", "Keep one; only a Clip may stand beside it.")
+    if not rules and policy and _holds_values(field.node):
+        return Problem("", "it has no rule.", "Add Always(), Since(level), When(toggle) or Never().")
+    default = Holds() if policy else Always()
+    return Guard(rules[0] if rules else default, clips[0] if clips else None, is_prose)
+
+
+def _guard_problems(tree: Declared, record: Record, field: Field, guard: Guard, policy: Policy | None) -> list[Problem]:
+    problems = [*_name_problems(guard.rule, policy), *_source_problems(tree, record, guard.rule)]
+    for action in (guard.rule, guard.clip, getattr(guard.rule, "below", None), getattr(guard.rule, "otherwise", None)):
+        if isinstance(action, Mask) and not _fits(field.node, action.value):
+            problems.append(Problem("", "its mask does not fit its type.", "Use a mask of the declared type."))
+        if isinstance(action, Clip) and (action.length < 1 or not is_scalar(field.node)):
+            problems.append(Problem("", "a Clip cuts one text, to at least one character.", "Put it on a text field."))
+    return problems
+
+
+def _name_problems(rule: Rule, policy: Policy | None) -> Iterator[Problem]:
+    match rule:
+        case Since(name) | Until(name):
+            known, what = policy.levels if policy else None, "level"
+        case When(name):
+            known, what = tuple(policy.toggles) if policy else None, "toggle"
+        case _:
+            return
+    if known is None:
+        yield Problem("", f"it names the {what} {name!r}, but the shape has no policy.", "Pass the policy to Shape.")
+    elif name not in known:
+        yield Problem("", f"there is no {what} {name!r}.", f"Choose one of: {', '.join(known)}.")
+
+
+def _source_problems(tree: Declared, record: Record, rule: Rule) -> Iterator[Problem]:
+    match rule:
+        case Derived(()):
+            yield Problem("", "it is derived from nothing.", "Name its sources.")
+        case Derived(names):
+            yield from (_unknown_source(name) for name in names if record.field(name) is None)
+        case Until(_, then) if record.field(then) is None:
+            yield _unknown_source(then)
+        case Count(path):
+            found = list(steps(tree, record, path))
+            if len(found) < len(path.split(".")):
+                yield _unknown_source(path)
+            elif not isinstance(_bare(found[-1][1].node), Listing):
+                yield Problem("", f"{path} is no list, so it has no rows to count.", "Count a list.")
+        case _:
+            return
+
+
+def _unknown_source(name: str) -> Problem:
+    return Problem("", f"it names the field {name!r}, which does not exist.", "Name a field of the same DTO.")
+
+
+def _unknown_fields(record: Record, rules: Mapping[str, Rule]) -> list[Problem]:
+    unknown = [name for name in rules if record.field(name) is None]
+    return [
+        Problem(f"{record.name}.{name}", "the policy has a rule for it, but no such field.", "Mend the name.")
+        for name in unknown
+    ]
+
+
+def _dependency_problems(plan: Plan) -> list[Problem]:
+    """Mistakes that need a sound plan to be seen: circles of sources, and an Until that nothing takes over from."""
+    places = [(record, each) for record in plan.declared.records.values() for each in record.fields]
+    circles = [place for place in places if _is_circular(plan, *place, ())]
+    if circles:
+        message, remedy = "it is derived from itself.", "Break the circle."
+        return [Problem(f"{record.name}.{each.name}", message, remedy) for record, each in circles]
+    message, remedy = "what takes over is not shown from that level on.", "Widen its rule."
+    lost = [
+        (record, each) for record, each in places if not _is_taken_over(plan, record, plan.guard(record, each).rule)
+    ]
+    return [Problem(f"{record.name}.{each.name}", message, remedy) for record, each in lost]
+
+
+def _is_circular(plan: Plan, record: Record, field: Field, seen: tuple[Field, ...]) -> bool:
+    found = sources(plan, record, plan.guard(record, field).rule)
+    return field in seen or any(_is_circular(plan, *source, (*seen, field)) for source in found)
+
+
+def _is_taken_over(plan: Plan, record: Record, rule: Rule) -> bool:
+    successor = record.field(rule.then) if isinstance(rule, Until) else None
+    if not isinstance(rule, Until) or successor is None or plan.policy is None:
+        return True
+    wider = plan.policy.levels[plan.policy.rank(rule.level) :]
+    bare = (Grant(level, frozenset(), plan.policy) for level in wider)
+    return all(is_shown(decide(plan, record, successor, grant)) for grant in bare)
+
+
+def _bare(node: Node) -> Node:
+    return _bare(node.inner) if isinstance(node, Nullable | Root) else node
+
+
+def _holds_values(node: Node) -> bool:
+    """Whether a node holds values that no rule inside it guards: anything but DTO classes."""
+    match node:
+        case Reference():
+            return False
+        case Nullable(inner) | Root(_, inner) | Listing(inner) | Converted(_, inner):
+            return _holds_values(inner)
+        case Positions(nodes) | Choice(nodes):
+            return any(_holds_values(each) for each in nodes)
+        case _:
+            return True
+
+
+def _fits(node: Node, value: Any) -> bool:
+    match node:
+        case Nullable(inner):
+            return value is None or _fits(inner, value)
+        case Root(_, inner) | Converted(_, inner):
+            return _fits(inner, value)
+        case Choice(options):
+            return any(_fits(option, value) for option in options)
+        case Scalar(_, schema):
+            try:
+                SchemaValidator(schema).validate_python(value)
+            except ValidationError:
+                return False
+            return True
+        case _:
+            return False

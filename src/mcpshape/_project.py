@@ -1,0 +1,72 @@
+"""The door: the only place where values are read off a DTO. What comes out is a view."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from mcpshape._guards import Plan
+from mcpshape._layout import NO_HINTS, Layout
+from mcpshape._nodes import Reference, Root
+from mcpshape._values import needs_care
+from mcpshape._writer import write_serializer
+from mcpshape.errors import ProjectionError
+from mcpshape.policy import Grant
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The plain JSON data that a grant lets out of a DTO; all that an encoder, a message or an error may read."""
+
+    data: Mapping[str, Any]
+    layout: Layout = field(default=NO_HINTS, repr=False)
+
+    def to_json(self) -> str:
+        """The data as compact JSON (RFC 8259)."""
+        return to_json(self.data).decode()
+
+
+def project(plan: Plan, value: Any, grant: Grant | None) -> View:
+    """Let out of `value` what `grant` allows.
+
+    Raises:
+        ProjectionError: The value is not of its declared type, or holds a number that JSON cannot.
+    """
+    _require_type(plan, value)
+    data = _serialize(plan, value, grant, is_careful=False)
+    if _is_suspect(data):
+        data = _serialize(plan, value, grant, is_careful=True)
+    return View({"result": data} if plan.is_wrapped else data, plan.layout)
+
+
+def _require_type(plan: Plan, value: Any) -> None:
+    match plan.declared.root:
+        case Root(cls, _):
+            expected = cls
+        case Reference(key):
+            record = plan.declared.records[key]
+            expected = dict if record.form == "typed-dict" else record.cls
+        case _:
+            return
+    if not isinstance(value, expected):
+        raise ProjectionError(f"{plan.where} returned {type(value).__name__} in place of {expected.__name__}.")
+
+
+def _serialize(plan: Plan, value: Any, grant: Grant | None, *, is_careful: bool) -> Any:
+    key = (grant, is_careful)
+    if key not in plan.serializers:
+        plan.serializers[key] = write_serializer(plan, grant, is_careful=is_careful)
+    try:
+        return plan.serializers[key].to_python(value, mode="json", warnings="error")
+    except PydanticSerializationError as error:
+        if isinstance(error.__cause__, ProjectionError):
+            raise error.__cause__ from None
+        raise ProjectionError(f"{plan.where} returned a value that does not fit its declared type.") from error
+
+
+def _is_suspect(data: Any) -> bool:
+    try:
+        return needs_care(to_json(data, inf_nan_mode="constants"))
+    except PydanticSerializationError:
+        return True

@@ -1,0 +1,71 @@
+"""A shaped answer as the MCP SDK's `CallToolResult`, and the annotation under which servers publish its schema."""
+
+from typing import Annotated, Any, cast
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import CallToolResult, InputRequiredResult, TextContent
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from mcpshape._shaped import Shaped
+
+FINISHED = (CallToolResult,)
+"""What a tool must not return: the shape makes it."""
+
+PASSED_ON = (InputRequiredResult,)
+"""Results that belong to the protocol, not to the tool; they pass untouched."""
+
+RAISED_ON = (MCPError,)
+"""Exceptions that belong to the protocol, likewise."""
+
+
+def annotate(schema: dict[str, Any] | None) -> Any:
+    """The return annotation of a tool function: a finished result, with `schema` published for its structured part."""
+    if schema is None:
+        return CallToolResult
+    published = _publishing(schema)
+
+    class Published(BaseModel):
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+            return core_schema.any_schema()
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+            return handler(published)
+
+    return Annotated[CallToolResult, Published]
+
+
+def _publishing(schema: dict[str, Any]) -> CoreSchema:
+    """A core schema that accepts anything and whose JSON Schema is `schema`, definitions included."""
+    definitions = schema.get("$defs", {})
+    root = {key: value for key, value in schema.items() if key != "$defs"}
+    named = [_ready(definition, ref=name) for name, definition in definitions.items()]
+    return core_schema.definitions_schema(_ready(root), named)
+
+
+def _ready(schema: dict[str, Any], ref: str | None = None) -> CoreSchema:
+    def publish(_: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return cast(JsonSchemaValue, _relink(schema, handler))
+
+    return core_schema.any_schema(ref=ref, metadata={"pydantic_js_functions": [publish]})
+
+
+def _relink(schema: Any, handler: GetJsonSchemaHandler) -> Any:
+    """The same schema with its references made by the generator that is at work, which knows its own names only."""
+    if isinstance(schema, list):
+        return [_relink(each, handler) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if isinstance(ref := schema.get("$ref"), str):
+        linked = handler(core_schema.definition_reference_schema(ref.removeprefix("#/$defs/")))
+        return {**schema, "$ref": linked["$ref"]}
+    return {key: _relink(each, handler) for key, each in schema.items()}
+
+
+def make_result(shaped: Shaped) -> CallToolResult:
+    """One text block, and the structured part only where there is one."""
+    block = TextContent(type="text", text=shaped.text)
+    return CallToolResult(content=[block], structured_content=shaped.structured, is_error=shaped.is_error)

@@ -1,0 +1,182 @@
+"""The published output schema of a plan: what a reader may find, over every grant."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from mcpshape._guards import Plan, outcomes
+from mcpshape._nodes import (
+    Choice,
+    Converted,
+    Field,
+    Keyed,
+    Kind,
+    Listing,
+    Node,
+    Nullable,
+    Positions,
+    Record,
+    Reference,
+    Root,
+    Scalar,
+)
+from mcpshape._values import CONCEALED, SAFE_INTEGER
+from mcpshape.rules import Clip, Count, Drop, Mask
+
+_DECIMAL = r"^-?(\d+(\.\d*)?|\.\d+)([Ee][+-]?\d+)?$"
+_DURATION = r"^-?P(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?$"
+_LOCAL = "#/$defs/"
+_NAMED = frozenset({"properties", "$defs"})
+_UNPUBLISHED = frozenset({"default", "examples", "example"})
+
+
+def publish_schema(plan: Plan) -> dict[str, Any]:
+    """JSON Schema 2020-12 for the structured result: an object at the root, every `$ref` local.
+
+    A field that some grant drops is not required; one that some grant masks also allows its mask. Defaults and
+    examples, which may hold data, are left out.
+    """
+    writer = _Writer(plan)
+    root = writer.write(plan.declared.root)
+    if plan.is_wrapped:
+        root = core_schema.typed_dict_schema({"result": core_schema.typed_dict_field(root)})
+    records = [writer.record(record) for record in plan.declared.records.values()]
+    schema = _Generator(by_alias=True).generate(core_schema.definitions_schema(root, records), mode="serialization")
+    published: dict[str, Any] = _without_data(_inline_root(schema))
+    return published
+
+
+class _Writer:
+    """Writes a plan as a core schema that is only ever read for its JSON Schema."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def write(self, node: Node) -> CoreSchema:
+        match node:
+            case Scalar(Kind.CONCEALED):
+                return core_schema.literal_schema([CONCEALED])
+            case Scalar(_, schema):
+                return schema
+            case Nullable(inner):
+                return core_schema.nullable_schema(self.write(inner))
+            case Listing(items):
+                return core_schema.list_schema(self.write(items))
+            case Positions(items):
+                return core_schema.tuple_schema([self.write(item) for item in items])
+            case Keyed(keys, values):
+                return core_schema.dict_schema(keys.schema, self.write(values))
+            case Choice(options, discriminator, tags):
+                written = [self.write(option) for option in options]
+                if tags and self._always_told(options, discriminator):
+                    return core_schema.tagged_union_schema(dict(zip(tags, written, strict=True)), discriminator)
+                return core_schema.union_schema(list(written))
+            case Converted(_, inner) | Root(_, inner):
+                return self.write(inner)
+            case Reference(key):
+                return core_schema.definition_reference_schema(key)
+
+    def _always_told(self, options: tuple[Node, ...], discriminator: Any) -> bool:
+        """Whether every option shows its discriminator to everybody, so that the schema may rely on it."""
+        records = [self.plan.declared.records[each.key] for each in options if isinstance(each, Reference)]
+        tags = [(record, record.field(discriminator)) for record in records if isinstance(discriminator, str)]
+        told = [tag and not _is_withheld(outcomes(self.plan, record, tag)) for record, tag in tags]
+        return len(told) == len(options) and all(told)
+
+    def record(self, record: Record) -> CoreSchema:
+        fields = {each.key: self._field(record, each) for each in record.fields}
+        kept = {key: field for key, field in fields.items() if field is not None}
+        described = {"title": record.name} | ({"description": _doc(record.cls)} if _doc(record.cls) else {})
+        return core_schema.typed_dict_schema(kept, ref=record.key, metadata={"pydantic_js_updates": described})
+
+    def _field(self, record: Record, field: Field) -> core_schema.TypedDictField | None:
+        actions = outcomes(self.plan, record, field)
+        shapes = [self._shape(record, field, action) for action in sorted(actions, key=repr)]
+        written = [shape for shape in shapes if shape is not None]
+        if not written:
+            return None
+        schema = written[0] if len(written) == 1 else core_schema.union_schema(list(written))
+        return core_schema.typed_dict_field(schema, required=Drop() not in actions, metadata=dict(field.metadata))
+
+    def _shape(self, record: Record, field: Field, action: Any) -> CoreSchema | None:
+        match action:
+            case Drop():
+                return None
+            case Mask(value):
+                return core_schema.literal_schema([value])
+            case Clip():
+                text = core_schema.str_schema()
+                return core_schema.nullable_schema(text) if isinstance(field.node, Nullable) else text
+            case _ if isinstance(self.plan.guard(record, field).rule, Count):
+                return core_schema.int_schema(ge=0, le=SAFE_INTEGER)
+            case _:
+                written = self.write(field.node)
+                return core_schema.nullable_schema(written) if field.is_optional_key else written
+
+
+class _Generator(GenerateJsonSchema):
+    """pydantic's generator, true to the table of values: it promises no format that the data does not keep."""
+
+    def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:
+        low, high = schema.get("ge", schema.get("gt")), schema.get("le", schema.get("lt"))
+        written = super().int_schema(schema)
+        if low is not None and high is not None and low >= -SAFE_INTEGER and high <= SAFE_INTEGER:
+            return written
+        return {**written, "type": ["integer", "string"], "pattern": r"^-?\d+$"}
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        return {"type": "string", "pattern": _DECIMAL}
+
+    def fraction_schema(self, schema: Any) -> JsonSchemaValue:
+        return {"type": "string"}
+
+    def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
+        return {"type": "string", "contentEncoding": "base64url"}
+
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+        # RFC 3339 wants an offset, and only an aware datetime is sure to have one.
+        return super().datetime_schema(schema) if schema.get("tz_constraint") == "aware" else {"type": "string"}
+
+    def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
+        return {"type": "string"}
+
+    def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
+        return {"type": "string", "pattern": _DURATION}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def _is_withheld(actions: frozenset[Any]) -> bool:
+    return any(isinstance(action, Drop | Mask) for action in actions)
+
+
+def _doc(cls: type) -> str:
+    doc = cls.__doc__ or ""
+    return "" if doc.startswith((f"{cls.__name__}(", "dict(")) else doc.strip()
+
+
+def _inline_root(schema: dict[str, Any]) -> dict[str, Any]:
+    """Give a schema whose root is a bare `$ref` the definition itself; hosts want an object there."""
+    ref = schema.get("$ref")
+    if ref is None:
+        return schema
+    definitions = schema["$defs"]
+    name = ref.removeprefix(_LOCAL)
+    inlined = {**definitions[name], "$defs": definitions}
+    if _LOCAL + name not in str(
+        {**inlined, "$defs": {each: definitions[each] for each in definitions if each != name}}
+    ):
+        inlined["$defs"] = {each: definitions[each] for each in definitions if each != name}
+    return inlined if inlined["$defs"] else {key: value for key, value in inlined.items() if key != "$defs"}
+
+
+def _without_data(schema: Any, *, holds_names: bool = False) -> Any:
+    if isinstance(schema, list):
+        return [_without_data(each) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = schema.items() if holds_names else ((key, each) for key, each in schema.items() if key not in _UNPUBLISHED)
+    return {key: _without_data(each, holds_names=key in _NAMED and not holds_names) for key, each in kept}
