@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mcpshape._values import clean_text, clipper
-from mcpshape.errors import DefinitionError, EncodingError, ProjectionError, UserError
+from mcpshape.errors import DefinitionError, EncodingError, Problem, ProjectionError, UserError
 
 _LOG = logging.getLogger("mcpshape")
 # Hosts cut error texts at 8,000 characters; the cause comes first and the hint still fits.
@@ -39,6 +39,19 @@ def explain(error: Exception, *, where: str, user_errors: Sequence[type[Exceptio
     else:
         failure = _crash(error, where)
     return Failure(f"Error: {failure.text}", failure.code)
+
+
+def check_wording(words: str) -> None:
+    """Fill a server's own wording once, so that a mistake in it is found before it is needed.
+
+    Raises:
+        DefinitionError: It names something other than `{format}`, `{reason}` and `{reference}`.
+    """
+    try:
+        words.format(format="", reason="", reference="")
+    except (KeyError, IndexError, ValueError) as error:
+        remedy = "Use {format}, {reason} and {reference}, or double the braces."
+        raise DefinitionError("Shape", [Problem("on_encoding_error", "it cannot be filled in.", remedy)]) from error
 
 
 def _from_user_error(error: UserError) -> Failure:

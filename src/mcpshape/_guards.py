@@ -116,14 +116,17 @@ def sources(plan: Plan, record: Record, rule: Rule) -> list[tuple[Record, Field]
 
 
 def _held(plan: Plan, node: Node, seen: frozenset[str] = frozenset()) -> Iterator[tuple[Record, Field]]:
-    """The fields with rules of their own that are inside a node, however deep."""
+    """The fields with rules of their own inside a node, however deep; derived ones tell nothing that these do not."""
     for key in set(references(node)) - seen:
         record = plan.declared.records[key]
         for inner in record.fields:
-            if isinstance(plan.guard(record, inner).rule, Holds):
-                yield from _held(plan, inner.node, seen | {key})
-            else:
-                yield record, inner
+            match plan.guard(record, inner).rule:
+                case Holds():
+                    yield from _held(plan, inner.node, seen | {key})
+                case Derived() | Count():
+                    continue
+                case _:
+                    yield record, inner
 
 
 def _granted(grant: Grant | None) -> Grant:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from mcpshape._describe import describe
-from mcpshape._failure import explain
+from mcpshape._failure import check_wording, explain
 from mcpshape._guards import Plan
 from mcpshape._plan import compile_plan
 from mcpshape._project import View, project
@@ -57,6 +57,7 @@ class Shape:
     ) -> None:
         if grant is not None and grant.policy is not policy:
             raise DefinitionError("Shape", [Problem("grant", "it is of another policy.", "Take it from policy.grant.")])
+        check_wording(on_encoding_error)
         self.policy = policy
         self.encoder = encoder
         self.grant = policy.grant() if policy and grant is None else grant

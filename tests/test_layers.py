@@ -1,0 +1,79 @@
+"""The shape of the package: who may import whom, how long things are, and what an import costs."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+import mcpshape
+import pytest
+
+PACKAGE = Path(mcpshape.__file__).parent
+# Lower never imports higher, and modules of one layer do not import each other.
+LAYERS = (
+    {"errors", "_nodes", "_shaped"},
+    {"_values", "rules"},
+    {"_markers", "_layout", "policy"},
+    {"_declared", "_guards"},
+    {"_plan", "_writer"},
+    {"_project", "_schema", "_describe"},
+    {"encoders.toon", "encoders.json", "encoders.markdown", "_failure", "_say", "_arguments", "_result"},
+    {"encoders", "_tool"},
+    {"shape"},
+)
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def layer_of(name: str) -> int:
+    return next(place for place, layer in enumerate(LAYERS) if name in layer)
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules of the package that a file imports, at its top or inside a function."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    found += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    return {name.removeprefix("mcpshape").removeprefix(".") for name in found if name.split(".")[0] == "mcpshape"}
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if name_of(path)], ids=name_of)
+def test_a_module_imports_only_from_lower_layers(path: Path) -> None:
+    """Lazy imports count, and nothing inside imports the root package."""
+    assert not [name for name in imports_of(path) if not name or layer_of(name) >= layer_of(name_of(path))]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_a_file_has_less_than_300_lines(path: Path) -> None:
+    """A module has one job."""
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 300
+
+
+def test_functions_are_short() -> None:
+    """The median function has less than 8 lines, none more than 40 without its docstring."""
+    lengths = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                lengths.append(body[-1].end_lineno - body[0].lineno + 1 if body else 0)  # type: ignore[operator]
+    assert median(lengths) < 8
+    assert max(lengths) <= 40
+
+
+def test_importing_the_package_loads_no_framework() -> None:
+    """The core costs little to import: no MCP SDK, no template engine, no web framework."""
+    code = "import sys, mcpshape; print({'mcp', 'jinja2', 'starlette', 'fastmcp', 'regex'} & set(sys.modules))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == "set()"
+
+
+def test_the_installed_wheel_is_what_is_tested() -> None:
+    """The tests import the installed distribution, which is typed, and not the source tree."""
+    assert "site-packages" in str(PACKAGE)
+    assert (PACKAGE / "py.typed").exists()
