@@ -1,6 +1,6 @@
 """Reads a declared type, as pydantic understands it, into a tree of nodes. Untyped corners are found here."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast, get_args
 
 from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeAdapter
@@ -89,7 +89,7 @@ class _Reader:
 
     def read(self, schema: Schema, path: str) -> Node:
         kind = schema["type"]
-        if "serialization" in schema and kind != "definition-ref":
+        if "serialization" in schema:
             return self._read_serialized(schema, schema["serialization"], path)
         if kind in _KINDS:
             return Scalar(_KINDS[kind], _as_core(schema))
@@ -274,10 +274,17 @@ def _read_known(bare: Schema, serialization: Schema) -> Node | None:
         return Scalar(Kind.STRING, _as_core(bare["schema"]))
     if name in {"ser_path", "ser_ip"}:
         return Scalar(Kind.STRING, core_schema.str_schema())
-    if name == "encode":
-        leaf = Kind.BYTES if bare["schema"]["type"] == "bytes" else Kind.TEXT
-        return Converted(serialization, Scalar(leaf, _as_core(bare["schema"])))
+    if name in {"encode", "encode_str"}:
+        return Converted({**serialization, "function": _as_text(function)}, Scalar(Kind.TEXT, core_schema.str_schema()))
     return None
+
+
+def _as_text(encode: Callable[[Any], str | bytes]) -> Callable[[Any], str]:
+    def write(value: Any) -> str:
+        encoded = encode(value)
+        return encoded.decode() if isinstance(encoded, bytes) else encoded
+
+    return write
 
 
 def _as_core(schema: Schema) -> CoreSchema:

@@ -17,16 +17,17 @@ CONCEALED = "**********"
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _LONG_INTEGERS = tuple(start + b"0" * 16 for start in (b":", b",", b"[", b"-"))
-_EMPTY_TEXTS = (b':""', b',""', b'[""')
+_SIGNS = (b"NaN", b"Infinity", b':""', b',""', b'[""', REPLACEMENT.encode())
 _NOT_FINITE = frozenset({"NaN", "-NaN", "sNaN", "-sNaN", "Infinity", "-Infinity"})
 
 
 def needs_care(document: bytes) -> bool:
     """Whether a JSON document may hold a value that must not leave as it is.
 
-    A cheap scan that errs to the safe side: NaN and infinity, integers beyond 2^53, and empty texts.
+    A cheap scan that errs to the safe side: NaN and infinity, integers beyond 2^53, empty texts, and U+FFFD, which is what
+    native code makes of a lone surrogate in a key.
     """
-    if b"NaN" in document or b"Infinity" in document or any(empty in document for empty in _EMPTY_TEXTS):
+    if any(sign in document for sign in _SIGNS):
         return True
     zeros = document.translate(_DIGITS_TO_ZERO)
     return any(start in zeros for start in _LONG_INTEGERS)

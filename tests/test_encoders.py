@@ -1,0 +1,256 @@
+"""TOON, JSON and Markdown text of views."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toon
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from mcpshape import EncodingError, Shape, View
+from mcpshape._layout import Layout
+from mcpshape.encoders import Json, Markdown, Toon
+from mcpshape.encoders.toon import Codec
+from pydantic import BaseModel
+
+CODECS: tuple[Codec, ...] = ("toons", "python-toon", "toon-format")
+FIXTURES = sorted((Path(__file__).parents[2] / "shared" / "toon-spec" / "encode").glob("*.json"))
+
+# Input, exact TOON text where the case gives one.
+TOON_CASES: dict[str, tuple[Any, str | None]] = {
+    "A01": (
+        {"phone": "+4930123456", "build": "0042", "version": "1.10", "rate": "1e5", "flag": "true", "blank": ""},
+        None,
+    ),
+    "A03": ([{"id": 1, "extra": {}}, {"id": 2, "extra": {}}], "[2]:\n  - id: 1\n    extra:\n  - id: 2\n    extra:"),
+    "A05": (
+        {"days": [{"events": [{"id": 1, "t": "A"}, {"id": 2, "t": "B"}], "date": "d"}, {"events": [], "date": "e"}]},
+        "days[2]:\n  - events[2]{id,t}:\n      1,A\n      2,B\n    date: d\n  - events: []\n    date: e",
+    ),
+    "A10": (
+        {"broken": [{"id": 1, "customer": {"name": "A"}}, {"id": 2, "customer": None}]},
+        "broken[2]:\n  - id: 1\n    customer:\n      name: A\n  - id: 2\n    customer: null",
+    ),
+    "A11": ({"items": [], "obj": {}, "nested": {"events": []}}, "items: []\nobj:\nnested:\n  events: []"),
+    "A12": (
+        {"Größe®": [{"w": "a", "h": 2}], "": 3, "a:b": 4, 'a"b:c': "v", "k\\n": 1, "x-y": 6, "2x": 5},
+        '"Größe®"[1]{w,h}:\n  a,2\n"": 3\n"a:b": 4\n"a\\"b:c": v\n"k\\\\n": 1\n"x-y": 6\n"2x": 5',
+    ),
+}
+
+
+def markdown(data: dict[str, Any], layout: Layout | None = None) -> str:
+    return Markdown().encode(View(data, layout or Layout()))
+
+
+def html(text: str) -> str:
+    return str(MarkdownIt("gfm-like", {"linkify": False}).render(text))
+
+
+def cells(text: str) -> list[list[str]]:
+    """The cells of the first table, as a GFM parser sees them."""
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(text)
+    rows: list[list[str]] = []
+    for place, token in enumerate(tokens):
+        if token.type == "tr_open":
+            rows.append([])
+        if token.type in {"td_open", "th_open"}:
+            rows[-1].append(tokens[place + 1].content)
+    return rows
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("case", TOON_CASES)
+def test_toon_follows_the_cases(case: str, codec: Codec) -> None:
+    """Group A: exact text where the case gives one, and an exact round trip always."""
+    data, text = TOON_CASES[case]
+    written = Toon(codec=codec).encode(View(data))
+    assert text is None or written == text
+    assert toon.decode(written) == data
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_toon_spells_numbers_canonically(codec: Codec) -> None:
+    """A06: plain decimals between 1e-6 and 1e21, no trailing zero, -0 becomes 0, integers exact."""
+    data = {"b": -0.0, "d": 1e-06, "e": 1.0, "f": 1e20, "h": 12345678901234567890123}
+    assert Toon(codec=codec).encode(View(data)) == (
+        "b: 0\nd: 0.000001\ne: 1\nf: 100000000000000000000\nh: 12345678901234567890123"
+    )
+
+
+@pytest.mark.parametrize("path", FIXTURES or [pytest.param(None, marks=pytest.mark.skip("no fixtures here"))], ids=str)
+def test_toon_passes_the_official_encoder_fixtures(path: Path) -> None:
+    """The encoder fixtures of the TOON specification, for the default options."""
+    for case in json.loads(path.read_text(encoding="utf-8"))["tests"]:
+        if not case.get("options") and not case.get("shouldError"):
+            written = Toon(codec="python-toon").encode(View(case["input"]))
+            assert written == (case["expected"] or "# nothing to show"), case["name"]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=3)
+    ),
+)
+
+
+@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), json_values, max_size=4))
+def test_markdown_takes_any_json(data: dict[str, Any]) -> None:
+    """Rule 9: whatever a view can hold has a rendering."""
+    assert markdown(data).strip()
+
+
+@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), json_values, max_size=4))
+def test_all_codecs_write_the_same_text(data: dict[str, Any]) -> None:
+    """The codec is a matter of speed: text is the same, and decodes to the data."""
+    first, *others = [Toon(codec=codec).encode(View(data)) for codec in CODECS]
+    assert others == [first, first]
+    assert toon.decode(first) == data
+
+
+def test_toon_names_the_codec_that_it_chose() -> None:
+    """The choice is made once, when the encoder is made, and can be read off it."""
+    assert repr(Toon()) == "Toon(codec='toons')"
+    assert repr(Toon(codec="python-toon")) == "Toon(codec='python-toon')"
+
+
+@pytest.mark.parametrize("encoder", [Toon(), Json(), Markdown()])
+def test_no_view_gives_blank_text(encoder: Any) -> None:
+    """A11, B03, hosts.md 2: an empty object, an empty list and null say so in the format."""
+    texts = [encoder.encode(View(data)) for data in ({}, {"events": []}, {"event": None})]
+    assert all(text.strip() for text in texts)
+    assert len(set(texts)) == 3
+
+
+def test_a_codec_that_fails_is_an_encoding_error_without_values() -> None:
+    """A9: the reason names the codec and the kind of failure, and quotes nothing."""
+    cyclic: dict[str, Any] = {"CANARY": 1}
+    cyclic["self"] = cyclic
+    with pytest.raises(EncodingError, match="TOON: python-toon failed with RecursionError"):
+        Toon(codec="python-toon").encode(View(cyclic))
+    with pytest.raises(EncodingError, match="Markdown: the template failed with RecursionError"):
+        Markdown().encode(View(cyclic))
+
+
+def test_an_encoder_of_the_author_needs_no_base_class() -> None:
+    """An object with the right members is an encoder; blank text is an encoding error."""
+
+    class Silent:
+        name, structured, vocabulary = "Silent", False, Json().vocabulary
+
+        def encode(self, view: View) -> str:
+            return " \n"
+
+    class Dto(BaseModel):
+        x: int = 1
+
+    shaped = Shape(encoder=Silent()).render(Dto())
+    assert shaped.is_error
+    assert "could not be written as Silent: the encoder returned no text" in shaped.text
+
+
+def test_an_unknown_encoder_name_is_an_attribute_error() -> None:
+    """Markdown is imported when it is asked for; other names are not found as usual."""
+    import mcpshape.encoders
+
+    assert mcpshape.encoders.Markdown is Markdown
+    with pytest.raises(AttributeError):
+        _ = mcpshape.encoders.Xml  # type: ignore[attr-defined]
+
+
+def test_a_table_cell_holds_pipes_and_line_breaks() -> None:
+    """E01: two cells in every row for a GFM parser; a line break of any kind is `<br>`."""
+    rows = [
+        {"title": "small | large", "note": "first\nsecond\r\nthird\u2028fourth\x85fifth"},
+        {"title": "x", "note": ""},
+    ]
+    assert cells(markdown({"rows": rows})) == [
+        ["title", "note"],
+        ["small | large", "first<br>second<br>third<br>fourth<br>fifth"],
+        ["x", '""'],
+    ]
+
+
+def test_prose_stands_whole_in_a_quote_of_its_own() -> None:
+    """A7, E03, E05: headings, lists and fences of a note still work, and none of them reaches around it."""
+    note = "# Plan\ntext\n\nStatus: done\n===\n- [ ] box\n```sh\nmake\n```\nAll events were sent."
+    text = markdown({"title": "Move", "notes": note, "done": True}, Layout(fields={"notes": Layout(is_prose=True)}))
+    rendered = html(text)
+    assert rendered.count("<blockquote>") == 1
+    outside = rendered.split("<blockquote>")[0] + rendered.split("</blockquote>")[1]
+    assert outside.count("<h1>") == 0
+    assert outside.count("<h2>notes</h2>") == 1
+    inside = rendered.split("<blockquote>")[1].split("</blockquote>")[0]
+    assert "<h1>Plan</h1>" in inside
+    assert '<code class="language-sh">make\n</code>' in inside
+
+
+def test_text_is_escaped_for_markdown_and_not_for_html() -> None:
+    """E07: no HTML entity that was not in the data, and no tag that a renderer would take for one."""
+    text = markdown({"title": 'Tom & Ann\'s "1:1" <draft> &amp; snake_case _x_ *y* `z` [a](b) ![i](j) ~~k~~ \\*'})
+    assert text == (
+        '- title: Tom & Ann\'s "1:1" \\<draft> \\&amp; snake_case \\_x\\_ \\*y\\* \\`z\\` [a\\](b) !\\[i\\](j) \\~~k\\~~ \\\\\\*'
+    )
+    rendered = html(text)
+    assert not [tag for tag in ("<em>", "<strong>", "<code>", "<a ", "<img", "<draft>", "<s>") if tag in rendered]
+    assert "&amp;amp;" in rendered
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"], exclude_characters="\u00a0\u3000"), min_size=1)
+)
+def test_any_text_in_a_list_or_a_cell_reads_back_as_itself(text: str) -> None:
+    """E01, E07: what a Markdown renderer shows is what the value says."""
+    import html as entities
+    import re
+
+    for document in (
+        markdown({"a": f"x{text}x"}),
+        markdown({"a": [f"x{text}x"]}),
+        markdown({"a": [{"b": f"x{text}x"}]}),
+    ):
+        shown = entities.unescape(re.sub(r"<[^>]+>", "", html(document))).split("a", 1)[1]
+        assert "".join(f"x{text}x".split()) in "".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    "start", ["# a", "- a", "+ a", "> a", "1. a", "1) a", "[ ] a", "---", "===", "~~~", "```", "* a"]
+)
+def test_an_entry_of_a_list_opens_no_block(start: str) -> None:
+    """E07: a value at the start of a line is text."""
+    rendered = html(markdown({"tags": [start], start: 1}))
+    assert rendered.count("<li>") == 3
+    assert not [tag for tag in ("<h1", "<h2", "<hr", "<blockquote", "<ol", "<pre", "checkbox") if tag in rendered]
+
+
+def test_null_is_told_from_text_in_markdown() -> None:
+    """E09, rule 3: nothing prints as None, and no text can look like the sign for null."""
+    assert markdown({"due": None, "place": "*none*", "note": ""}) == '- due: *none*\n- place: \\*none\\*\n- note: ""'
+
+
+def test_a_record_is_a_list_then_sections() -> None:
+    """Values first; objects, tables and lists that are no table under headings one level deeper each."""
+    data = {
+        "total": 2,
+        "owner": {"name": "Ada", "team": {"id": 1}},
+        "days": [{"date": "d", "events": [{"id": 1}]}, {"date": "e", "events": []}],
+        "tags": ["a", {"b": [1, [2]]}, [3], None],
+    }
+    assert markdown(data) == (
+        "- total: 2\n\n## owner\n\n- name: Ada\n\n### team\n\n- id: 1\n\n"
+        "## days\n\n### days 1 of 2\n\n- date: d\n\n#### events\n\n| id |\n| --- |\n| 1 |\n\n"
+        "### days 2 of 2\n\n- date: e\n- events: *empty list*\n\n"
+        "## tags\n\n### tags 1 of 4\n\na\n\n### tags 2 of 4\n\n- b:\n  - 1\n  -\n    - 2\n\n"
+        "### tags 3 of 4\n\n- tags:\n  - 3\n\n### tags 4 of 4\n\n*none*"
+    )
+
+
+def test_an_array_of_prose_is_no_table() -> None:
+    """A7: prose does not fit a cell, so its rows become sections."""
+    layout = Layout(fields={"tasks": Layout(fields={"*": Layout(fields={"notes": Layout(is_prose=True)})})})
+    text = markdown({"tasks": [{"id": 1, "notes": "a\n\nb"}]}, layout)
+    assert text == "## tasks\n\n### tasks 1 of 1\n\n- id: 1\n\n#### notes\n\n> a\n>\n> b"

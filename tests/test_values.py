@@ -1,0 +1,343 @@
+"""Rule 8, the table of values: each row is true in schema, structured part, JSON text, TOON and Markdown."""
+
+import json
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from enum import Enum, IntEnum
+from fractions import Fraction
+from ipaddress import IPv4Address
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import pytest
+import toon
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from mcpshape import Clip, Shape
+from mcpshape._plan import compile_plan
+from mcpshape._schema import publish_schema
+from mcpshape.encoders import Json, Markdown, Toon
+from mcpshape.encoders.toon import Codec
+from mcpshape.errors import ProjectionError
+from pydantic import (
+    AliasChoices,
+    AnyUrl,
+    AwareDatetime,
+    Base64Bytes,
+    Base64Str,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PostgresDsn,
+    RootModel,
+    SecretBytes,
+    SecretStr,
+    SerializeAsAny,
+    WrapSerializer,
+    computed_field,
+    create_model,
+    field_serializer,
+    model_serializer,
+)
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+from typing_extensions import NotRequired, TypedDict
+
+PLUS_TWO = timezone(timedelta(hours=2))
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Rank(IntEnum):
+    FIRST = 1
+
+
+class Words(RootModel[list[str]]):
+    pass
+
+
+@dataclass(slots=True)
+class Point:
+    x: int
+    y: int = 2
+
+
+@pydantic_dataclass
+class Size:
+    width: int
+
+    @computed_field
+    @property
+    def area(self) -> int:
+        return self.width**2
+
+
+class Partial(TypedDict):
+    b: NotRequired[str]
+    a: int
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"] = "cat"
+    lives: int
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"] = "dog"
+    tricks: list[str]
+
+
+Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
+
+TABLE: list[tuple[Any, Any, Any]] = [
+    (str, "Größe 👩‍👩‍👧", "Größe 👩‍👩‍👧"),
+    (str, "", ""),
+    (str | None, "", None),
+    (str | None, None, None),
+    (str, "a\ud800b", "a\ufffdb"),
+    (bool, True, True),
+    (int, 2**53 - 1, 2**53 - 1),
+    (int, 2**53, "9007199254740992"),
+    (int, -(2**70), "-1180591620717411303424"),
+    (Annotated[int, Field(ge=0, le=100)], 7, 7),
+    (float, 1.0, 1.0),
+    (float, 1e20, 1e20),
+    (float | None, float("nan"), None),
+    (float | None, float("-inf"), None),
+    (Decimal, Decimal("1.10"), "1.10"),
+    (Decimal, Decimal("1E+2"), "1E+2"),
+    (Annotated[Decimal, Field(allow_inf_nan=True)] | None, Decimal("NaN"), None),
+    (datetime, datetime(2026, 3, 2, 9), "2026-03-02T09:00:00"),
+    (datetime, datetime(2026, 3, 2, 9, tzinfo=UTC), "2026-03-02T09:00:00Z"),
+    (AwareDatetime, datetime(2026, 3, 2, 9, tzinfo=PLUS_TWO), "2026-03-02T09:00:00+02:00"),
+    (date, date(2026, 3, 2), "2026-03-02"),
+    (datetime | date, date(2026, 3, 2), "2026-03-02"),
+    (date | datetime, datetime(2026, 3, 2, 9), "2026-03-02T09:00:00"),
+    (time, time(9, 30), "09:30:00"),
+    (timedelta, timedelta(days=1, seconds=1.5), "P1DT1.5S"),
+    (timedelta, timedelta(seconds=-1), "-PT1S"),
+    (bytes, b"\x89PNG\xff", "iVBOR_8="),
+    (Base64Bytes, b"aGk=", "aGk="),
+    (Base64Str, "aGk=", "aGk="),
+    (UUID, UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+    (AnyUrl, "https://example.com/a?b=1", "https://example.com/a?b=1"),
+    (PostgresDsn, "postgres://h/d", "postgres://h/d"),
+    (IPv4Address, "127.0.0.1", "127.0.0.1"),
+    (PurePosixPath, "/a/b", "/a/b"),
+    (Fraction, "1/3", "1/3"),
+    (Colour, Colour.RED, "red"),
+    (Rank, Rank.FIRST, 1),
+    (Literal["a", 1], 1, 1),
+    (None, None, None),
+    (SecretStr, "hush", "**********"),
+    (SecretBytes, b"hush", "**********"),
+    (int | str, "x\udc00", "x\ufffd"),
+    (int | str | None, 2**60, "1152921504606846976"),
+    (list[int], [1, 2], [1, 2]),
+    (set[int], {3}, [3]),
+    (frozenset[int], {3}, [3]),
+    (tuple[int, ...], (1, 2), [1, 2]),
+    (tuple[int, str], (1, "a"), [1, "a"]),
+    (Sequence[int], (1, 2), [1, 2]),
+    (deque[int], deque([1]), [1]),
+    (dict[str, int], {"zh-Hans": 1, "a:b": 2}, {"zh-Hans": 1, "a:b": 2}),
+    (dict[date, int], {date(2026, 3, 2): 1}, {"2026-03-02": 1}),
+    (dict[str, float | None], {"k\ud800": float("nan")}, {"k\ufffd": None}),
+    (Words, ["a"], ["a"]),
+    (Point, Point(1), {"x": 1, "y": 2}),
+    (Size, {"width": 3}, {"width": 3, "area": 9}),
+    (Partial, {"a": 1}, {"b": None, "a": 1}),
+    (
+        list[Pet],
+        [{"kind": "cat", "lives": 9}, {"kind": "dog", "tricks": []}],
+        [{"kind": "cat", "lives": 9}, {"kind": "dog", "tricks": []}],
+    ),
+    (Point | Size | None, Size(2), {"width": 2, "area": 4}),
+    (SerializeAsAny[Cat], Cat(lives=9), {"kind": "cat", "lives": 9}),
+    (Annotated[int, PlainSerializer(lambda value: f"{value} kg", return_type=str)], 3, "3 kg"),
+    (Annotated[Cat, PlainSerializer(lambda cat: [cat.lives], return_type=list[int])], Cat(lives=9), [9]),
+    (Annotated[int, WrapSerializer(lambda value, write: write(value + 1), return_type=int)], 3, 4),
+    (Annotated[str, Clip(4)], "👩‍👩‍👧abcd", "👩‍👩‍👧ab…"),
+    (Annotated[str, Clip(4)], "👩‍👩‍👧abc", "👩‍👩‍👧abc"),
+    (Annotated[str | None, Clip(4)], None, None),
+]
+
+
+def dto_of(annotation: Any) -> type[BaseModel]:
+    return create_model("Dto", value=(annotation, ...))
+
+
+def render(dto: BaseModel, encoder: Any = None) -> Any:
+    return Shape(encoder=encoder or Json(), structured=True).render(dto)
+
+
+@pytest.mark.parametrize(("annotation", "value", "expected"), TABLE, ids=lambda each: str(each)[:40])
+def test_a_value_is_written_as_the_table_says_in_every_channel(annotation: Any, value: Any, expected: Any) -> None:
+    """Rule 8, A01, A06, B05, B07, B12, B13: one spelling in schema, structured part, JSON text, TOON and Markdown."""
+    model = dto_of(annotation)
+    dto = model(value=value)
+    told = {"value": expected}
+    assert render(dto).structured == told
+    assert json.loads(render(dto).text, parse_constant=pytest.fail) == told
+    assert toon.decode(render(dto, Toon()).text) == told
+    assert toon.decode(render(dto, Toon(codec="python-toon")).text) == told
+    assert not render(dto, Markdown()).is_error
+    schema = publish_schema(compile_plan(model, None, "tool"))
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(told)
+
+
+@given(st.text() | st.integers() | st.floats(allow_nan=False, allow_infinity=False))
+def test_any_scalar_survives_in_both_channels(value: Any) -> None:
+    """Rule 8: what is told is told the same way everywhere, for any text and number."""
+    annotation = type(value)
+    shaped = render(dto_of(annotation)(value=value), Toon(codec="python-toon"))
+    assert not shaped.is_error
+    assert toon.decode(shaped.text) == shaped.structured
+
+
+@pytest.mark.parametrize("number", [1e21, 1e300, 1e-7, 5e-324, -1e25])
+def test_very_large_and_very_small_numbers_decode_to_themselves(number: float) -> None:
+    """A06: their spelling differs between codecs, their value does not."""
+    codecs: tuple[Codec, ...] = ("toons", "python-toon", "toon-format")
+    for codec in codecs:
+        text = render(dto_of(float)(value=number), Toon(codec=codec)).text
+        assert float(toon.decode(text)["value"]) == number
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"), [(float, float("nan")), (float, float("inf")), (Decimal, Decimal("sNaN"))]
+)
+def test_a_number_that_json_cannot_hold_is_an_error_where_null_is_not_allowed(annotation: Any, value: Any) -> None:
+    """B05: the error names the field, and no value."""
+    dto = create_model("Stats", ratio=(annotation, ...)).model_construct(ratio=value)
+    with pytest.raises(ProjectionError, match="Stats.ratio is NaN or infinite. Declare it nullable"):
+        Shape(encoder=Json()).view(dto)
+
+
+def test_values_that_do_not_fit_their_type_are_refused_without_being_shown() -> None:
+    """Rule 2: nothing is written by guessing its type."""
+    dto = dto_of(int).model_construct(value="CANARY")
+    shaped = Shape(encoder=Json()).render(dto)
+    assert shaped.is_error
+    assert "CANARY" not in shaped.text
+
+
+def test_an_object_of_another_class_is_refused() -> None:
+    """Rule 2: the declared class decides, and the value has to be one of it."""
+    with pytest.raises(ProjectionError, match="returned Cat in place of Dog"):
+        Shape(encoder=Json()).view(Cat(lives=9), declared=Dog)
+    with pytest.raises(ProjectionError, match="returned list in place of Words"):
+        Shape(encoder=Json()).view([], declared=Words)
+    with pytest.raises(ProjectionError, match="returned Cat in place of dict"):
+        Shape(encoder=Json()).view(Cat(lives=9), declared=Partial)
+
+
+def test_keys_that_become_the_same_text_are_an_error() -> None:
+    """Rule 8: no entry is lost in silence."""
+    dto = dto_of(dict[str, int])(value={"a\ud800": 1, "a\udfff": 2})
+    with pytest.raises(ProjectionError, match="become the same text"):
+        Shape(encoder=Json()).view(dto)
+
+
+def test_the_serialization_alias_is_the_one_name_everywhere() -> None:
+    """B01: schema, structured part and text use the names of the serialized form, computed fields included."""
+
+    class Event(BaseModel):
+        event_id: str = Field(validation_alias=AliasChoices("id", "eventId"), serialization_alias="eventId")
+        start: int
+        end: int
+
+        @computed_field
+        @property
+        def minutes(self) -> int:
+            return self.end - self.start
+
+    event = Event.model_validate({"id": "1", "start": 1, "end": 5})
+    told = {"eventId": "1", "start": 1, "end": 5, "minutes": 4}
+    schema = publish_schema(compile_plan(Event, None, "tool"))
+    assert list(schema["properties"]) == schema["required"] == list(told)
+    assert render(event).structured == told
+    assert render(event, Toon()).text == 'eventId: "1"\nstart: 1\nend: 5\nminutes: 4'
+
+
+def test_a_recursive_dto_has_an_object_at_the_root_of_its_schema() -> None:
+    """B09: no root that is a bare `$ref`, and every `$ref` resolves inside the schema."""
+
+    class Task(BaseModel):
+        id: str
+        subtasks: list["Task"] = []
+
+    schema = publish_schema(compile_plan(Task, None, "tool"))
+    assert schema["type"] == "object"
+    assert schema["properties"]["subtasks"]["items"] == {"$ref": "#/$defs/Task"}
+    data = render(Task(id="1", subtasks=[Task(id="2")])).structured
+    Draft202012Validator(schema).validate(data)
+    assert data == {"id": "1", "subtasks": [{"id": "2", "subtasks": []}]}
+    assert publish_schema(compile_plan(RootModel[Task], None, "tool"))["type"] == "object"
+
+
+@pytest.mark.parametrize("declared", [list[Cat], Cat | None, Cat | Dog, int, Words])
+def test_a_value_that_is_no_object_stands_under_result(declared: Any) -> None:
+    """B03, C2: the structured part is always an object, and the schema says so."""
+    schema = publish_schema(compile_plan(declared, None, "tool"))
+    assert schema["type"] == "object"
+    assert schema["required"] == ["result"]
+
+
+def test_the_schema_holds_no_defaults_and_no_examples() -> None:
+    """D01: what an author wrote as a default or an example may be data; a field of that name stays."""
+
+    class Dto(BaseModel):
+        model_config = ConfigDict(json_schema_extra={"examples": [{"default": "CANARY"}]})
+        default: str = Field(default="CANARY", examples=["CANARY"], description="Its name is default.")
+
+    schema = publish_schema(compile_plan(Dto, None, "tool"))
+    assert "CANARY" not in json.dumps(schema)
+    assert schema["properties"]["default"]["description"] == "Its name is default."
+    assert schema["required"] == ["default"]
+
+
+def test_a_class_is_described_by_its_docstring() -> None:
+    """C1: what the author says of a DTO reaches the schema."""
+
+    class Dto(BaseModel):
+        """One thing."""
+
+    assert publish_schema(compile_plan(Dto, None, "tool")) == {
+        "description": "One thing.",
+        "properties": {},
+        "title": "Dto",
+        "type": "object",
+    }
+
+
+def test_serializers_of_the_author_are_kept() -> None:
+    """Rule 2: a field or model that serializes itself leaves in the form that it declares."""
+
+    class Celsius(BaseModel):
+        degrees: float
+
+        @model_serializer
+        def write(self) -> str:
+            return f"{self.degrees} °C"
+
+    class Reading(BaseModel):
+        value: Celsius
+        at: datetime
+
+        @field_serializer("at")
+        def write_at(self, at: datetime) -> str:
+            return f"{at:%H:%M}"
+
+    assert render(Reading(value=Celsius(degrees=21.5), at=datetime(2026, 1, 1, 9, 5))).structured == {
+        "value": "21.5 °C",
+        "at": "09:05",
+    }
