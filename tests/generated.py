@@ -6,8 +6,9 @@ from itertools import count
 from typing import Annotated, Any, Literal
 
 from hypothesis import strategies as st
-from mcpshape import Always, Clip, Derived, Grant, Mask, Never, Policy, Since, Toggle, When
 from pydantic import BaseModel, ConfigDict, Field, computed_field, create_model
+
+from mcpshape import Always, Clip, Derived, Grant, Mask, Never, Policy, Since, Toggle, When
 
 MASK = "[masked]"
 CLIP = 5
@@ -43,10 +44,12 @@ class RecordSpec:
         config = ConfigDict(extra="allow" if self.allows_extra else "ignore", defer_build=True)
         configured = create_model(f"{name}Configured", __base__=base, __module__=__name__)
         configured.model_config = config
-        annotations = {each.name: _annotation(each, name) for each in self.fields if each.kind != "computed"}
+        annotations: dict[str, Any] = {
+            each.name: _annotation(each, name) for each in self.fields if each.kind != "computed"
+        }
         self.cls = create_model(name, __base__=configured, __module__=__name__, **annotations)
         self.cls.model_rebuild(_types_namespace={name: self.cls}, force=True)
-        secret = {"secret_of_subclass": (str, ...)}
+        secret: dict[str, Any] = {"secret_of_subclass": (str, ...)}
         self.sub = create_model(f"{name}Sub", __base__=self.cls, __module__=__name__, **secret)
 
 

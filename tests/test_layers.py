@@ -6,15 +6,16 @@ import sys
 from pathlib import Path
 from statistics import median
 
-import mcpshape
 import pytest
+
+import mcpshape
 
 PACKAGE = Path(mcpshape.__file__).parent
 # Lower never imports higher, and modules of one layer do not import each other.
 LAYERS = (
     {"errors", "_nodes", "_shaped"},
     {"_values", "rules"},
-    {"_markers", "_layout", "policy"},
+    {"_markers", "_layout", "_foreign", "policy"},
     {"_declared", "_guards"},
     {"_plan", "_writer"},
     {"_project", "_schema", "_describe"},

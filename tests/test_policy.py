@@ -1,9 +1,10 @@
 """Levels, toggles and grants."""
 
 import pytest
-from generated import policies
 from hypothesis import given
 from hypothesis import strategies as st
+
+from generated import policies
 from mcpshape import DefinitionError, Grant, Policy, Toggle
 
 POLICY = Policy(
@@ -99,7 +100,7 @@ def test_the_meet_never_widens(data: st.DataObject) -> None:
 def test_grants_of_two_policies_do_not_meet() -> None:
     """Rule 4: levels of different policies cannot be compared."""
     with pytest.raises(DefinitionError, match="of different policies"):
-        POLICY.grant() & Policy(levels=("strict",)).grant()
+        _ = POLICY.grant() & Policy(levels=("strict",)).grant()
 
 
 def test_a_grant_explains_itself() -> None:

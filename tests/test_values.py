@@ -3,27 +3,21 @@
 import json
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
 from ipaddress import IPv4Address
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, Self
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
-import toon
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from mcpshape import Clip, Shape
-from mcpshape._plan import compile_plan
-from mcpshape._schema import publish_schema
-from mcpshape.encoders import Json, Markdown, Toon
-from mcpshape.encoders.toon import Codec
-from mcpshape.errors import ProjectionError
 from pydantic import (
     AliasChoices,
     AnyUrl,
@@ -33,6 +27,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetPydanticSchema,
     PlainSerializer,
     PostgresDsn,
     RootModel,
@@ -44,9 +39,19 @@ from pydantic import (
     create_model,
     field_serializer,
     model_serializer,
+    model_validator,
 )
 from pydantic.dataclasses import dataclass as pydantic_dataclass
-from typing_extensions import NotRequired, TypedDict
+from pydantic_core import CoreSchema, core_schema
+from typing_extensions import TypedDict
+
+from clients import decode
+from mcpshape import Clip, Policy, Shape, Since, Until
+from mcpshape._plan import compile_plan
+from mcpshape._schema import publish_schema
+from mcpshape.encoders import Json, Markdown, Toon
+from mcpshape.encoders.toon import Codec
+from mcpshape.errors import ProjectionError
 
 PLUS_TWO = timezone(timedelta(hours=2))
 
@@ -73,7 +78,7 @@ class Point:
 class Size:
     width: int
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def area(self) -> int:
         return self.width**2
@@ -96,6 +101,15 @@ class Dog(BaseModel):
 
 Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
 
+
+def _chained(*_: Any) -> CoreSchema:
+    return core_schema.chain_schema([core_schema.str_schema(), core_schema.int_schema()])
+
+
+def _as_number(*_: Any) -> CoreSchema:
+    return core_schema.int_schema(serialization=core_schema.float_schema())
+
+
 TABLE: list[tuple[Any, Any, Any]] = [
     (str, "Größe 👩‍👩‍👧", "Größe 👩‍👩‍👧"),
     (str, "", ""),
@@ -113,7 +127,7 @@ TABLE: list[tuple[Any, Any, Any]] = [
     (float | None, float("-inf"), None),
     (Decimal, Decimal("1.10"), "1.10"),
     (Decimal, Decimal("1E+2"), "1E+2"),
-    (Annotated[Decimal, Field(allow_inf_nan=True)] | None, Decimal("NaN"), None),
+    (Annotated[Decimal | None, Field(allow_inf_nan=True)], Decimal("NaN"), None),
     (datetime, datetime(2026, 3, 2, 9), "2026-03-02T09:00:00"),
     (datetime, datetime(2026, 3, 2, 9, tzinfo=UTC), "2026-03-02T09:00:00Z"),
     (AwareDatetime, datetime(2026, 3, 2, 9, tzinfo=PLUS_TWO), "2026-03-02T09:00:00+02:00"),
@@ -140,6 +154,10 @@ TABLE: list[tuple[Any, Any, Any]] = [
     (SecretBytes, b"hush", "**********"),
     (int | str, "x\udc00", "x\ufffd"),
     (int | str | None, 2**60, "1152921504606846976"),
+    (ZoneInfo, ZoneInfo("Europe/Berlin"), "Europe/Berlin"),
+    (Annotated[str, PlainSerializer(lambda text: f"{text}\ud800", return_type=str)], "a", "a\ufffd"),
+    (Annotated[int, GetPydanticSchema(_chained)], "7", 7),
+    (Annotated[int, GetPydanticSchema(_as_number)], 7, 7.0),
     (list[int], [1, 2], [1, 2]),
     (set[int], {3}, [3]),
     (frozenset[int], {3}, [3]),
@@ -186,8 +204,8 @@ def test_a_value_is_written_as_the_table_says_in_every_channel(annotation: Any, 
     told = {"value": expected}
     assert render(dto).structured == told
     assert json.loads(render(dto).text, parse_constant=pytest.fail) == told
-    assert toon.decode(render(dto, Toon()).text) == told
-    assert toon.decode(render(dto, Toon(codec="python-toon")).text) == told
+    assert decode(render(dto, Toon()).text) == told
+    assert decode(render(dto, Toon(codec="python-toon")).text) == told
     assert not render(dto, Markdown()).is_error
     schema = publish_schema(compile_plan(model, None, "tool"))
     Draft202012Validator.check_schema(schema)
@@ -200,7 +218,7 @@ def test_any_scalar_survives_in_both_channels(value: Any) -> None:
     annotation = type(value)
     shaped = render(dto_of(annotation)(value=value), Toon(codec="python-toon"))
     assert not shaped.is_error
-    assert toon.decode(shaped.text) == shaped.structured
+    assert decode(shaped.text) == shaped.structured
 
 
 @pytest.mark.parametrize("number", [1e21, 1e300, 1e-7, 5e-324, -1e25])
@@ -209,7 +227,7 @@ def test_very_large_and_very_small_numbers_decode_to_themselves(number: float) -
     codecs: tuple[Codec, ...] = ("toons", "python-toon", "toon-format")
     for codec in codecs:
         text = render(dto_of(float)(value=number), Toon(codec=codec)).text
-        assert float(toon.decode(text)["value"]) == number
+        assert float(decode(text)["value"]) == number
 
 
 @pytest.mark.parametrize(
@@ -220,6 +238,57 @@ def test_a_number_that_json_cannot_hold_is_an_error_where_null_is_not_allowed(an
     dto = create_model("Stats", ratio=(annotation, ...)).model_construct(ratio=value)
     with pytest.raises(ProjectionError, match="Stats.ratio is NaN or infinite. Declare it nullable"):
         Shape(encoder=Json()).view(dto)
+
+
+def test_a_field_that_pydantic_excludes_never_leaves() -> None:
+    """Rule 2: `exclude=True` is kept, and so are init-only values of dataclasses."""
+
+    @pydantic_dataclass
+    class Part:
+        kept: int
+        used: InitVar[int]
+
+    class Dto(BaseModel):
+        part: Part
+        hidden: str = Field(default="CANARY", exclude=True)
+
+    assert render(Dto(part=Part(kept=1, used=2))).structured == {"part": {"kept": 1}}
+
+
+def test_validators_of_the_author_are_no_obstacle() -> None:
+    """Rule 2: a model with validators of its own is read like any other."""
+
+    class Dto(BaseModel):
+        value: int
+
+        @model_validator(mode="before")
+        @classmethod
+        def wrap(cls, value: Any) -> Any:
+            return value
+
+        @model_validator(mode="after")
+        def check(self) -> Self:
+            return self
+
+    assert render(Dto(value=1)).structured == {"value": 1}
+
+
+def test_an_until_is_in_the_schema_and_not_required() -> None:
+    """Rule 3: what some level does not tell is optional in the schema that all levels share."""
+
+    class Dto(BaseModel):
+        exact: Annotated[int, Until("open", then="rough")]
+        rough: Annotated[int, Since("open")]
+
+    policy = Policy(levels=("strict", "open"))
+    assert publish_schema(compile_plan(Dto, policy, "tool")).get("required") is None
+    assert [
+        Shape(policy, encoder=Json()).view(Dto(exact=1, rough=2), grant=policy.grant(level)).data
+        for level in policy.levels
+    ] == [
+        {"exact": 1},
+        {"rough": 2},
+    ]
 
 
 def test_values_that_do_not_fit_their_type_are_refused_without_being_shown() -> None:
@@ -255,7 +324,7 @@ def test_the_serialization_alias_is_the_one_name_everywhere() -> None:
         start: int
         end: int
 
-        @computed_field
+        @computed_field  # type: ignore[prop-decorator]
         @property
         def minutes(self) -> int:
             return self.end - self.start

@@ -102,12 +102,21 @@ def service(link: str | None) -> str | None:
 
 
 def _read(path: Path) -> Iterator[tuple[str, Calendar]]:
-    for calendar in Calendar.from_ical(path.read_bytes(), multiple=True):
-        broken = [part for part in calendar.walk("VEVENT") if part.errors or "DTSTART" not in part]
-        for part in broken:
-            faults = sorted({str(name) for name, _ in part.errors}) or ["DTSTART"]
-            _LOG.warning("%s: skipped an event with unreadable %s", path.name, ", ".join(faults))
-        calendar.subcomponents = [part for part in calendar.subcomponents if part not in broken]
+    try:
+        calendars = Calendar.from_ical(path.read_bytes(), multiple=True)
+    except ValueError:
+        _LOG.warning("%s: skipped, because it is no calendar", path.name)
+        return
+    for calendar in calendars:
+        for event in calendar.walk("VEVENT"):
+            broken = sorted({name or "line" for name, _ in event.errors})
+            for name in broken:
+                event.pop(name, None)
+            if "DTSTART" not in event:
+                calendar.subcomponents.remove(event)
+                _LOG.warning("%s: skipped an event without a readable DTSTART", path.name)
+            elif broken:
+                _LOG.warning("%s: skipped unreadable %s of an event", path.name, ", ".join(broken))
         yield _text(calendar.get("X-WR-CALNAME")) or path.stem, calendar
 
 

@@ -17,9 +17,7 @@ class _AsSent:
     """An annotation under which a framework publishes a parameter's schema but hands its value over as it was sent."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        declared = handler(source)
-        publish = {"pydantic_js_functions": [lambda _, generate: generate(declared)]}
-        return core_schema.no_info_plain_validator_function(lambda value: value, metadata=publish)
+        return core_schema.no_info_wrap_validator_function(lambda value, _: value, handler(source))
 
 
 @dataclass(frozen=True, slots=True)

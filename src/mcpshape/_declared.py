@@ -1,11 +1,12 @@
 """Reads a declared type, as pydantic understands it, into a tree of nodes. Untyped corners are found here."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast, get_args
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
 
 from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeAdapter
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import core_schema
 
+from mcpshape._foreign import bare_core, read_foreign
 from mcpshape._markers import computed_markers, field_markers, misplaced_rules
 from mcpshape._nodes import (
     Choice,
@@ -52,7 +53,6 @@ _INNER = {
     "json-or-python": "python_schema",
 }
 _LISTS = {"list": "list", "set": "set", "frozenset": "frozenset", "deque": "sequence"}
-_DECORATION = frozenset({"ref", "metadata", "serialization"})
 _PLAIN_KEYS = frozenset({"str", "int", "date", "datetime", "uuid", "enum", "literal"})
 
 
@@ -92,7 +92,7 @@ class _Reader:
         if "serialization" in schema:
             return self._read_serialized(schema, schema["serialization"], path)
         if kind in _KINDS:
-            return Scalar(_KINDS[kind], _as_core(schema))
+            return Scalar(_KINDS[kind], bare_core(schema))
         if kind in _INNER:
             return self.read(schema[_INNER[kind]], path)
         if kind in _LISTS:
@@ -183,11 +183,10 @@ class _Reader:
     def _read_record(self, schema: Schema) -> Node:
         cls, form = schema["cls"], schema["type"]
         key = schema.get("ref") or f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"
-        if key not in self.records:
-            self.records[key] = Record(key, cls, form, ())
-            inner = schema if form == "typed-dict" else _fields_schema(schema["schema"])
-            fields = (*self._read_fields(cls, inner), *self._read_computed(cls, inner))
-            self.records[key] = Record(key, cls, form, fields)
+        self.records[key] = Record(key, cls, form, ())
+        inner = schema if form == "typed-dict" else _fields_schema(schema["schema"])
+        fields = (*self._read_fields(cls, inner), *self._read_computed(cls, inner))
+        self.records[key] = Record(key, cls, form, fields)
         return Reference(key)
 
     def _read_fields(self, cls: type, schema: Schema) -> Iterator[Field]:
@@ -240,7 +239,7 @@ class _Reader:
         return self.read(serialization, path)
 
     def _read_function(self, bare: Schema, serialization: Schema, path: str) -> Node:
-        known = _read_known(bare, serialization)
+        known = read_foreign(bare, serialization)
         if known is not None:
             return known
         if getattr(serialization["function"], "__name__", "") == "serialize_sequence_via_list":
@@ -258,37 +257,6 @@ class _Reader:
             message = "a wrapping serializer around a DTO would see what is withheld."
             self.problems.append(Problem(path, message, "Use a plain serializer that returns a declared type."))
         return Converted(serialization, result, source)
-
-
-def _read_known(bare: Schema, serialization: Schema) -> Node | None:
-    """Pydantic's own types whose serializers state no return type: secrets, URLs, paths, addresses."""
-    function = serialization["function"]
-    owner = getattr(function, "__self__", None)
-    module = getattr(function, "__module__", None) or type(owner).__module__
-    if not module.startswith("pydantic.") or "return_schema" in serialization:
-        return None
-    name = function.__name__
-    if name.startswith("_serialize_secret"):
-        return Scalar(Kind.CONCEALED, core_schema.str_schema())
-    if name == "serialize_url":
-        return Scalar(Kind.STRING, _as_core(bare["schema"]))
-    if name in {"ser_path", "ser_ip"}:
-        return Scalar(Kind.STRING, core_schema.str_schema())
-    if name in {"encode", "encode_str"}:
-        return Converted({**serialization, "function": _as_text(function)}, Scalar(Kind.TEXT, core_schema.str_schema()))
-    return None
-
-
-def _as_text(encode: Callable[[Any], str | bytes]) -> Callable[[Any], str]:
-    def write(value: Any) -> str:
-        encoded = encode(value)
-        return encoded.decode() if isinstance(encoded, bytes) else encoded
-
-    return write
-
-
-def _as_core(schema: Schema) -> CoreSchema:
-    return cast(CoreSchema, {key: value for key, value in schema.items() if key not in _DECORATION})
 
 
 def _nullable(node: Node) -> Node:

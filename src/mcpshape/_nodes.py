@@ -152,13 +152,20 @@ def is_scalar(node: Node) -> bool:
 
 def references(node: Node) -> Iterator[str]:
     """The keys of the DTO classes that a node holds directly, through lists and choices but not through other DTOs."""
+    if isinstance(node, Reference):
+        yield node.key
+    for inner in parts(node):
+        yield from references(inner)
+
+
+def parts(node: Node) -> tuple[Node, ...]:
+    """The nodes inside a node."""
     match node:
-        case Reference(key):
-            yield key
-        case Nullable(inner) | Root(_, inner) | Listing(inner) | Converted(_, inner) | Keyed(_, inner):
-            yield from references(inner)
+        case Nullable(inner) | Root(_, inner) | Listing(inner) | Converted(_, inner):
+            return (inner,)
+        case Keyed(keys, values):
+            return keys, values
         case Positions(nodes) | Choice(nodes):
-            for each in nodes:
-                yield from references(each)
-        case Scalar():
-            return
+            return nodes
+        case _:
+            return ()

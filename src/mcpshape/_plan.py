@@ -16,12 +16,11 @@ from mcpshape._nodes import (
     Listing,
     Node,
     Nullable,
-    Positions,
     Record,
-    Reference,
     Root,
     Scalar,
     is_scalar,
+    parts,
 )
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
@@ -160,15 +159,7 @@ def _bare(node: Node) -> Node:
 
 def _holds_values(node: Node) -> bool:
     """Whether a node holds values that no rule inside it guards: anything but DTO classes."""
-    match node:
-        case Reference():
-            return False
-        case Nullable(inner) | Root(_, inner) | Listing(inner) | Converted(_, inner):
-            return _holds_values(inner)
-        case Positions(nodes) | Choice(nodes):
-            return any(_holds_values(each) for each in nodes)
-        case _:
-            return True
+    return isinstance(node, Scalar) or any(_holds_values(inner) for inner in parts(node))
 
 
 def _fits(node: Node, value: Any) -> bool:

@@ -1,10 +1,10 @@
 """The published output schema of a plan: what a reader may find, over every grant."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never, cast
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema, core_schema, to_json
 
 from mcpshape._guards import Plan, outcomes
 from mcpshape._nodes import (
@@ -77,6 +77,8 @@ class _Writer:
                 return self.write(inner)
             case Reference(key):
                 return core_schema.definition_reference_schema(key)
+            case _:
+                assert_never(node)
 
     def _always_told(self, options: tuple[Node, ...], discriminator: Any) -> bool:
         """Whether every option shows its discriminator to everybody, so that the schema may rely on it."""
@@ -160,17 +162,15 @@ def _doc(cls: type) -> str:
 
 def _inline_root(schema: dict[str, Any]) -> dict[str, Any]:
     """Give a schema whose root is a bare `$ref` the definition itself; hosts want an object there."""
-    ref = schema.get("$ref")
+    ref: str | None = schema.get("$ref")
     if ref is None:
         return schema
-    definitions = schema["$defs"]
     name = ref.removeprefix(_LOCAL)
-    inlined = {**definitions[name], "$defs": definitions}
-    if _LOCAL + name not in str(
-        {**inlined, "$defs": {each: definitions[each] for each in definitions if each != name}}
-    ):
-        inlined["$defs"] = {each: definitions[each] for each in definitions if each != name}
-    return inlined if inlined["$defs"] else {key: value for key, value in inlined.items() if key != "$defs"}
+    others = {each: definition for each, definition in schema["$defs"].items() if each != name}
+    root = cast("dict[str, Any]", schema["$defs"][name])
+    is_recursive = f'"{ref}"' in to_json([root, others]).decode()
+    definitions = schema["$defs"] if is_recursive else others
+    return {**root, "$defs": definitions} if definitions else root
 
 
 def _without_data(schema: Any, *, holds_names: bool = False) -> Any:

@@ -14,10 +14,6 @@ from mcpshape._shaped import Shaped
 from mcpshape.errors import DefinitionError, Problem
 
 
-def _not_served(*_: Any, **__: Any) -> Any:
-    raise NotImplementedError("this tool is not registered with a shape")
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Tool:
     """A registered tool: `function` as its author wrote it, `served` as a server calls it."""
@@ -25,11 +21,11 @@ class Tool:
     name: str
     function: Callable[..., Any] = field(repr=False)
     plan: Plan = field(repr=False)
-    empty: str | None = None
-    structured: bool | None = None
-    description: str = field(default="", repr=False)
-    output_schema: dict[str, Any] | None = field(default=None, repr=False)
-    served: Callable[..., Any] = field(default=_not_served, repr=False)
+    empty: str | None
+    structured: bool | None
+    description: str = field(repr=False)
+    output_schema: dict[str, Any] | None = field(repr=False)
+    served: Callable[..., Any] = field(repr=False)
 
     def bind(self, owner: object) -> Callable[..., Any]:
         """The served function of a tool that was defined as a method, for one object of its class."""
@@ -59,40 +55,44 @@ def declared_return(function: Callable[..., Any], where: str) -> Any:
 
 
 def serve(
-    tool: Tool,
-    answer: Callable[[Tool, Any], Shaped],
-    fail: Callable[..., Shaped],
+    function: Callable[..., Any],
+    *,
+    where: str,
+    description: str,
+    output_schema: dict[str, Any] | None,
+    answer: Callable[[Any], Shaped],
+    fail: Callable[[Exception], Shaped],
     serving: Callable[[], AbstractContextManager[None]],
 ) -> Callable[..., Any]:
     """The function that a server calls: same name and parameters, a finished result in place of the DTO."""
     from mcpshape._result import PASSED_ON, RAISED_ON, annotate, make_result
 
-    parameters = read_parameters(tool.function, annotate(tool.output_schema), tool.plan.where)
+    parameters = read_parameters(function, annotate(output_schema), where)
 
     def finish(value: Any) -> Any:
-        return value if isinstance(value, PASSED_ON) else make_result(answer(tool, value))
+        return value if isinstance(value, PASSED_ON) else make_result(answer(value))
 
     def call(*args: Any, **kwargs: Any) -> Any:
         with serving():
             try:
                 bound = parameters.bind(args, kwargs)
-                return finish(tool.function(*bound.args, **bound.kwargs))
+                return finish(function(*bound.args, **bound.kwargs))
             except RAISED_ON:
                 raise
             except Exception as error:
-                return make_result(fail(error, where=tool.plan.where))
+                return make_result(fail(error))
 
     async def call_async(*args: Any, **kwargs: Any) -> Any:
         with serving():
             try:
                 bound = parameters.bind(args, kwargs)
-                return finish(await tool.function(*bound.args, **bound.kwargs))
+                return finish(await function(*bound.args, **bound.kwargs))
             except RAISED_ON:
                 raise
             except Exception as error:
-                return make_result(fail(error, where=tool.plan.where))
+                return make_result(fail(error))
 
-    served = functools.wraps(tool.function)(call_async if inspect.iscoroutinefunction(tool.function) else call)
-    served.__doc__ = tool.description
+    served = functools.wraps(function)(call_async if inspect.iscoroutinefunction(function) else call)
+    served.__doc__ = description
     parameters.describe(served)
     return served

@@ -24,8 +24,8 @@ _NOT_FINITE = frozenset({"NaN", "-NaN", "sNaN", "-sNaN", "Infinity", "-Infinity"
 def needs_care(document: bytes) -> bool:
     """Whether a JSON document may hold a value that must not leave as it is.
 
-    A cheap scan that errs to the safe side: NaN and infinity, integers beyond 2^53, empty texts, and U+FFFD, which is what
-    native code makes of a lone surrogate in a key.
+    A cheap scan that errs to the safe side: NaN and infinity, integers beyond 2^53, empty texts, and U+FFFD, which is
+    what native code makes of a lone surrogate in a key.
     """
     if any(sign in document for sign in _SIGNS):
         return True

@@ -1,7 +1,7 @@
 """Writes a plan, under one grant, as one native serializer that reads declared and visible fields only."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from pydantic_core import CoreConfig, CoreSchema, SchemaSerializer, core_schema, to_jsonable_python
 
@@ -74,6 +74,8 @@ class _Writer:
                 return core_schema.model_schema(_stand_in(cls), root, root_model=True, config=_CONFIG)
             case Reference(key):
                 return core_schema.definition_reference_schema(key)
+            case _:
+                assert_never(node)
 
     def _keyed(self, keys: Scalar, values: CoreSchema, where: str) -> CoreSchema:
         if not self.is_careful or keys.kind is not Kind.TEXT:

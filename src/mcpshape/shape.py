@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from mcpshape._describe import describe
@@ -80,7 +79,7 @@ class Shape:
             on_encoding_error=self.on_encoding_error,
         )
         for tool in self.tools.values():
-            changed._register(tool)
+            changed._register(tool.function, tool.plan, empty=tool.empty, structured=tool.structured)
         return changed
 
     def tool(self, *, empty: str | None = None, structured: bool | None = None) -> Callable[[_Function], _Function]:
@@ -95,10 +94,9 @@ class Shape:
         """
 
         def decorate(function: _Function) -> _Function:
-            name = function.__name__
-            plan = compile_plan(declared_return(function, f"tool {name}"), self.policy, f"tool {name}")
-            tool = self._register(Tool(name=name, function=function, plan=plan, empty=empty, structured=structured))
-            return tool.served  # type: ignore[return-value]
+            where = f"tool {function.__name__}"
+            plan = compile_plan(declared_return(function, where), self.policy, where)
+            return self._register(function, plan, empty=empty, structured=structured).served  # type: ignore[return-value]
 
         return decorate
 
@@ -157,18 +155,35 @@ class Shape:
             return self.fail(error, where=plan.where)
         return Shaped(text, dict(view.data) if sends_structured else None)
 
-    def _register(self, tool: Tool) -> Tool:
-        if tool.name in self.tools:
-            problem = Problem("name", "it is registered twice.", "Give each tool a name of its own.")
-            raise DefinitionError(f"tool {tool.name}", [problem])
-        words = describe(tool.function.__doc__, self.encoder.vocabulary, empty=tool.empty, where=tool.plan.where)
-        schema = publish_schema(tool.plan) if self._sends_structured(tool.structured) else None
-        tool = replace(tool, description=words, output_schema=schema)
-        self.tools[tool.name] = replace(tool, served=serve(tool, self._answer, self.fail, self._serving))
-        return self.tools[tool.name]
-
-    def _answer(self, tool: Tool, value: Any) -> Shaped:
-        return self._render(tool.plan, value, self.grant, tool.output_schema is not None)
+    def _register(
+        self, function: Callable[..., Any], plan: Plan, *, empty: str | None, structured: bool | None
+    ) -> Tool:
+        name, where = function.__name__, plan.where
+        if name in self.tools:
+            raise DefinitionError(where, [Problem("name", "it is registered twice.", "Give each tool its own name.")])
+        sends_structured = self._sends_structured(structured)
+        description = describe(function.__doc__, self.encoder.vocabulary, empty=empty, where=where)
+        output_schema = publish_schema(plan) if sends_structured else None
+        served = serve(
+            function,
+            where=where,
+            description=description,
+            output_schema=output_schema,
+            answer=lambda value: self._render(plan, value, self.grant, sends_structured),
+            fail=lambda error: self.fail(error, where=where),
+            serving=self._serving,
+        )
+        self.tools[name] = Tool(
+            name=name,
+            function=function,
+            plan=plan,
+            empty=empty,
+            structured=structured,
+            description=description,
+            output_schema=output_schema,
+            served=served,
+        )
+        return self.tools[name]
 
     @contextmanager
     def _serving(self) -> Iterator[None]:

@@ -1,0 +1,395 @@
+"""The calendar server, asked over stdio and HTTP by a real client."""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import anyio
+import pytest
+from icalendar import Calendar
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from pydantic import BaseModel
+
+from calendar_server import Config, build
+from calendar_server.cli import SAMPLE, SAMPLE_OWNER
+from calendar_server.dtos import policy
+from clients import decode
+from mcpshape import Shape
+from mcpshape.encoders import Encoder, Toon
+
+pytestmark = pytest.mark.anyio
+
+BERLIN = ZoneInfo("Europe/Berlin")
+FIXED = ["--tz", "Europe/Berlin", "--now", "2026-07-13T10:20"]
+STRICT_KEYS = {"id", "title", "start", "end", "is_all_day", "is_busy", "my_attendance_status", "status"}
+HOLDERS = {"date", "total", "days", "events", "event", "slots", "next_event", "minutes_until_next_event"}
+A3 = """date: 2026-07-13
+total: 2
+events[2]{id,title,status,time,calendar,location,video,attendees}:
+  E1,Sprint planning,ongoing,"10:00 - 11:00",Work,null,Google Meet,3
+  E2,1on1,null,"15:00 - 15:30",Work,Room A,null,2"""
+A3_CALENDAR = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//test//EN
+X-WR-CALNAME:Work
+BEGIN:VEVENT
+UID:1
+DTSTAMP:20260701T000000Z
+DTSTART;TZID=Europe/Berlin:20260713T100000
+DTEND;TZID=Europe/Berlin:20260713T110000
+SUMMARY:Sprint planning
+X-GOOGLE-CONFERENCE:https://meet.google.com/abc-defg-hij
+ATTENDEE:mailto:a@example.com
+ATTENDEE:mailto:b@example.com
+ATTENDEE:mailto:c@example.com
+END:VEVENT
+BEGIN:VEVENT
+UID:2
+DTSTAMP:20260701T000000Z
+DTSTART;TZID=Europe/Berlin:20260713T150000
+DTEND;TZID=Europe/Berlin:20260713T153000
+SUMMARY:1on1
+LOCATION:Room A
+ATTENDEE:mailto:a@example.com
+ATTENDEE:mailto:b@example.com
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def command(*options: str) -> list[str]:
+    return [str(Path(sys.executable).parent / "mcpshape-calendar"), *options]
+
+
+@asynccontextmanager
+async def over_stdio(*options: str) -> AsyncIterator[tuple[Client, Any]]:
+    program, *arguments = command(*FIXED, *options)
+    with tempfile.TemporaryFile("w+") as log:
+        async with Client(stdio_client(StdioServerParameters(command=program, args=arguments), errlog=log)) as client:
+            yield client, log
+
+
+@asynccontextmanager
+async def over_http(*options: str) -> AsyncIterator[tuple[Client, Any]]:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    with tempfile.TemporaryFile("w+") as log:
+        line = command(*FIXED, *options, "--transport", "http", "--port", str(port))
+        server = subprocess.Popen(line, stdout=log, stderr=log)
+        try:
+            await _listening(port)
+            async with Client(f"http://127.0.0.1:{port}/mcp") as client:
+                yield client, log
+        finally:
+            server.terminate()
+            server.wait()
+
+
+async def _listening(port: int) -> None:
+    with anyio.fail_after(30):
+        while True:
+            try:
+                await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
+            except OSError:
+                await anyio.sleep(0.05)
+            else:
+                return
+
+
+async def ask(client: Client, tool: str, **arguments: Any) -> str:
+    (block,) = (await client.call_tool(tool, arguments)).content
+    assert block.type == "text"
+    return block.text
+
+
+def server_at(level: str, **options: Any) -> Any:
+    fixed = {"ics": [SAMPLE], "zone": BERLIN, "me": SAMPLE_OWNER, "now": datetime(2026, 7, 13, 10, 20, tzinfo=BERLIN)}
+    return build(Config(**{**fixed, "privacy": level, **options}))
+
+
+def sensitive(path: Path = SAMPLE) -> set[str]:
+    """Every title, place, note, name, address, id and link of a calendar."""
+    found: set[str] = set()
+    for event in Calendar.from_ical(path.read_bytes()).walk("VEVENT"):
+        items: list[tuple[str, Any]] = event.property_items(recursive=False)
+        for name, value in items:
+            if name in {
+                "SUMMARY",
+                "LOCATION",
+                "DESCRIPTION",
+                "UID",
+                "URL",
+                "X-GOOGLE-CONFERENCE",
+                "ATTENDEE",
+                "ORGANIZER",
+            }:
+                found |= {line.strip() for line in str(value).splitlines()}
+                found |= {str(value.params["CN"])} if "CN" in getattr(value, "params", {}) else set()
+    return {text.removeprefix("mailto:") for text in found if len(text) > 3}
+
+
+def keys_of(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield key
+            yield from keys_of(each)
+    if isinstance(value, list):
+        for each in value:
+            yield from keys_of(each)
+
+
+def test_the_library_gives_the_text_of_a3() -> None:
+    """A1 to A4: values only, nulls written, the table kept, byte for byte."""
+
+    class Row(BaseModel):
+        id: str
+        title: str
+        status: str | None
+        time: str
+        calendar: str
+        location: str | None
+        video: str | None
+        attendees: int | None
+
+    class Day(BaseModel):
+        date: str
+        total: int
+        events: list[Row]
+
+    rows = [
+        ("E1", "Sprint planning", "ongoing", "10:00 - 11:00", "Work", None, "Google Meet", 3),
+        ("E2", "1on1", None, "15:00 - 15:30", "Work", "Room A", None, 2),
+    ]
+    events = [Row.model_validate(dict(zip(Row.model_fields, row, strict=True))) for row in rows]
+    assert Shape(encoder=Toon()).render(Day(date="2026-07-13", total=2, events=events)).text == A3
+
+
+@pytest.mark.parametrize("level", ["minimal", "standard", "detailed"])
+async def test_the_server_gives_the_text_of_a3(level: str, tmp_path: Path) -> None:
+    """The same two events from an .ics file, over stdio, ids aside."""
+    path = tmp_path / "work.ics"
+    path.write_text(A3_CALENDAR)
+    async with over_stdio("--ics", str(path), "--privacy", level) as (client, _):
+        text = await ask(client, "list_events", day="2026-07-13")
+    ids = iter(["E1", "E2"])
+    assert re.sub(r"\be[0-9a-f]{10}\b", lambda _: next(ids), text) == A3
+
+
+@pytest.mark.parametrize("written", ["toon", "markdown", "json"])
+@pytest.mark.parametrize("transport", [over_stdio, over_http])
+async def test_at_strict_only_eight_keys_and_no_private_byte_leave(transport: Any, written: str) -> None:
+    """B1, B5, D05, D13: every tool, every format, both transports, errors and stderr included."""
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("list_events", {"day": "2026-07-13"}),
+        ("list_events_between", {"start": "2026-07-13", "end": "2026-07-18"}),
+        ("find_free_time", {"day": "2026-07-14", "minutes": 15}),
+        ("next_event", {}),
+        ("list_events", {"day": "tomorrow"}),
+        ("list_events", {"day": "2026-07-14", "unknown": "x"}),
+        ("list_events_between", {"start": "2026-07-13", "end": "2020-07-13"}),
+        ("get_event", {"event_id": "sprint-planning-7f3@calendar.example.com"}),
+    ]
+    async with transport("--format", written, "--structured") as (client, log):
+        seen = [json.dumps((await client.list_tools()).model_dump(mode="json"))]
+        results = [await client.call_tool(tool, arguments) for tool, arguments in calls]
+        week = results[1].structured_content
+        assert week is not None
+        ids = {event["id"] for day in week["days"] for event in day["events"]}
+        for event_id in ids:
+            results += [
+                await client.call_tool(tool, {"event_id": event_id}) for tool in ("get_event", "open_video_meeting")
+            ]
+    seen += [json.dumps(result.model_dump(mode="json", exclude={"meta"})) for result in results]
+    log.seek(0) if not log.closed else None
+    assert {key for result in results for key in keys_of(result.structured_content)} <= STRICT_KEYS | HOLDERS
+    assert set(week["days"][0]["events"][0]) == STRICT_KEYS
+    private = sensitive() - {"sprint-planning-7f3@calendar.example.com"}
+    assert not [text for text in private for answer in seen if text in answer]
+
+
+@pytest.mark.parametrize("level", policy.levels)
+async def test_nothing_is_written_to_stderr_while_all_is_well(level: str) -> None:
+    """D12: no value reaches a log at the default level."""
+    async with over_stdio("--privacy", level) as (client, log):
+        await ask(client, "list_events", day="2026-07-13")
+        await ask(client, "get_event", event_id="unknown")
+        log.seek(0)
+        assert log.read() == ""
+
+
+LEVEL_KEYS = {
+    "strict": STRICT_KEYS,
+    "minimal": STRICT_KEYS | {"location", "calendar", "attendee_count", "has_video"},
+}
+LEVEL_KEYS["standard"] = LEVEL_KEYS["minimal"] | {"attendees", "organizer", "video_url", "url", "notes"}
+LEVEL_KEYS["detailed"] = LEVEL_KEYS["standard"]
+
+
+@pytest.mark.parametrize("level", policy.levels)
+async def test_each_level_answers_its_question(level: str) -> None:
+    """B1 to B3: the keys of one event at each level; e-mail addresses at detailed only."""
+    async with Client(server_at(level)) as client:
+        listing = decode(await ask(client, "list_events", day="2026-07-13"))
+        event = decode(await ask(client, "get_event", event_id=listing["events"][1]["id"]))
+    assert set(event) == LEVEL_KEYS[level]
+    assert event["title"] == ("[Event]" if level == "strict" else "Sprint planning")
+    people = event.get("attendees", [])
+    assert ("email" in people[0] if people else False) == (level == "detailed")
+
+
+@pytest.mark.parametrize(
+    ("toggle", "gone"),
+    [
+        ("attendee_names", {"attendees"}),
+        ("video_url", {"video_url"}),
+        ("notes", {"notes"}),
+        ("organizer", {"organizer"}),
+    ],
+)
+async def test_a_toggle_takes_its_field_away(toggle: str, gone: set[str]) -> None:
+    """B4: each switch alone; a list of people that tells nothing is not told at all."""
+    async with Client(server_at("standard", toggles={toggle: False})) as client:
+        listing = decode(await ask(client, "list_events", day="2026-07-13"))
+        event = decode(await ask(client, "get_event", event_id=listing["events"][1]["id"]))
+    assert set(event) == LEVEL_KEYS["standard"] - gone
+
+
+async def test_busy_is_real_and_the_status_says_why_not() -> None:
+    """B7, A1: free, cancelled and declined events are not busy."""
+    async with Client(server_at("strict")) as client:
+        week = decode(await ask(client, "list_events_between", start="2026-07-13", end="2026-07-17"))
+    events = [event for day in week["days"] for event in day["events"]]
+    assert {event["status"] for event in events if not event["is_busy"]} == {"free", "cancelled", "declined"}
+    assert {event["status"] for event in events if event["is_busy"]} == {"completed", "ongoing", None}
+    assert week["total"] == len(events) == sum(day["total"] for day in week["days"])
+
+
+async def test_the_next_event_is_the_next_one_that_keeps_its_owner_busy() -> None:
+    """B5: it goes through the same door, alone and beside free time."""
+    async with Client(server_at("minimal")) as client:
+        event = decode(await ask(client, "next_event"))["event"]
+        free = decode(await ask(client, "find_free_time", day="2026-07-13", minutes=60))
+    assert event["title"] == "1on1"
+    assert free["next_event"] == event
+    assert free["minutes_until_next_event"] == 280
+    assert [(slot["start"][11:16], slot["end"][11:16]) for slot in free["slots"]] == [
+        ("11:00", "15:00"),
+        ("15:30", "18:00"),
+    ]
+
+
+async def test_the_sentence_about_a_meeting_follows_the_level() -> None:
+    """B5, D08: where the link is not told, neither is the sentence that holds it."""
+    for level, toggles, told in (
+        ("strict", {}, False),
+        ("standard", {}, True),
+        ("standard", {"video_url": False}, False),
+    ):
+        async with Client(server_at(level, toggles=toggles)) as client:
+            listing = decode(await ask(client, "list_events", day="2026-07-13"))
+            meeting = decode(await ask(client, "open_video_meeting", event_id=listing["events"][1]["id"]))
+        assert ("message" in meeting) == told
+        if told:
+            assert meeting["message"] == "Open https://meet.google.com/kqz-wvtn-hxe to join Sprint planning."
+
+
+async def test_an_event_without_a_meeting_has_no_sentence() -> None:
+    """Rule 3: null, which means that there is none."""
+    async with Client(server_at("standard")) as client:
+        listing = decode(await ask(client, "list_events", day="2026-07-13"))
+        meeting = decode(await ask(client, "open_video_meeting", event_id=listing["events"][2]["id"]))
+    assert meeting["message"] is None
+
+
+async def test_notes_are_prose_in_markdown_and_data_in_toon() -> None:
+    """A6, A7: one DTO, two formats."""
+    from mcpshape.encoders import Markdown
+
+    encoders: list[Encoder] = [Toon(), Markdown()]
+    texts = []
+    for encoder in encoders:
+        async with Client(server_at("standard", encoder=encoder)) as client:
+            listing = await ask(client, "list_events", day="2026-07-13")
+            event_id = re.findall(r"\be[0-9a-f]{10}\b", listing)[1]
+            texts.append(await ask(client, "get_event", event_id=event_id))
+    assert decode(texts[0])["notes"].startswith("# Goals\n\n- close")
+    assert "## notes\n\n> # Goals\n>\n> - close the import epic\n> - agree on the *beta* date" in texts[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--privacy", "full"], "there is no level 'full'. Choose one of: strict, minimal, standard, detailed."),
+        (["--privacy", "standard", "--toggle", "note=off"], "there is no toggle 'note'. Choose one of: attendee_names"),
+        (["--toggle", "notes=maybe"], "notes=maybe is no toggle; write one of attendee_names"),
+        (["--toggle", "notes=on"], "toggles.notes: it is not offered at strict. It is offered from standard on."),
+        (["--format", "xml"], "invalid choice: 'xml' (choose from"),
+        (["--ics", "missing.ics"], "there is no file missing.ics"),
+        (["--port", "http"], "http is no port; choose one from 1 to 65535"),
+        (["--port", "0"], "0 is no port"),
+        (["--tz", "Berlin"], "there is no time zone Berlin; write one such as Europe/Berlin"),
+        (["--now", "soon"], "soon is no date and time; write one such as 2026-07-13T10:20"),
+        (["--transport", "pigeon"], "invalid choice: 'pigeon'"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_exit_code_2(options: list[str], line: str) -> None:
+    """Bad input: the line names the choices."""
+    ended = subprocess.run(command(*options), capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert line in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert ended.stdout == ""
+
+
+async def test_a_broken_file_does_not_hide_the_readable_events(tmp_path: Path) -> None:
+    """Bad input, C14: stderr names the file and the property, and no value; all else is served."""
+    broken = A3_CALENDAR.replace("DTSTART;TZID=Europe/Berlin:20260713T100000", "DTSTART:CANARY")
+    (tmp_path / "work.ics").write_text(
+        broken + A3_CALENDAR.replace("UID:", "UID:x").replace("ATTENDEE:", "RDATE:CANARY\nATTENDEE:", 1)
+    )
+    (tmp_path / "noise.ics").write_text("CANARY")
+    options = ["--ics", str(tmp_path / "work.ics"), "--ics", str(tmp_path / "noise.ics"), "--privacy", "minimal"]
+    async with over_stdio(*options) as (client, log):
+        listing = decode(await ask(client, "list_events", day="2026-07-13"))
+        log.seek(0)
+        stderr = log.read()
+    assert [event["title"] for event in listing["events"]] == ["Sprint planning", "1on1", "1on1"]
+    assert "work.ics: skipped an event without a readable DTSTART" in stderr
+    assert "work.ics: skipped unreadable RDATE of an event" in stderr
+    assert "noise.ics: skipped, because it is no calendar" in stderr
+    assert "CANARY" not in stderr
+
+
+async def test_wrong_calls_say_what_to_do() -> None:
+    """Bad input: wrong arguments, an unknown id, a day that is no date."""
+    async with Client(server_at("minimal")) as client:
+        results = [
+            await client.call_tool("list_events", {"day": "2026-02-30"}),
+            await client.call_tool("list_events", {}),
+            await client.call_tool("find_free_time", {"day": "2026-07-13", "minutes": "many"}),
+            await client.call_tool("get_event", {"event_id": "e0000000000"}),
+            await client.call_tool("list_events_between", {"start": "2026-07-13", "end": "2026-07-12"}),
+        ]
+    texts = [result.content[0].text for result in results]  # type: ignore[union-attr]
+    assert all(result.is_error for result in results)
+    assert "day: " in texts[0]
+    assert "day" in texts[1]
+    assert "minutes: Input should be a valid integer" in texts[2]
+    assert texts[3] == "Error: There is no event with this id. Take an id from list_events."
+    assert texts[4] == "Error: The end must be 0 to 92 days after the start. Ask for a shorter time."
