@@ -1,6 +1,6 @@
 """The door: the only place where values are read off a DTO. What comes out is a view."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from mcpshape._guards import Plan
 from mcpshape._layout import NO_HINTS, Layout
 from mcpshape._nodes import Reference, Root
-from mcpshape._values import needs_care
+from mcpshape._values import REPLACEMENT, needs_care
 from mcpshape._writer import write_serializer
 from mcpshape.errors import ProjectionError
 from mcpshape.policy import Grant
@@ -27,17 +27,35 @@ class View:
         return to_json(self.data).decode()
 
 
-def project(plan: Plan, value: Any, grant: Grant | None) -> View:
+def project(plan: Plan, value: Any, grant: Grant | None, *, is_careful: bool = False) -> View:
     """Let out of `value` what `grant` allows.
+
+    A careful projection also cleans every text, at the cost of a Python call for each; see `settle`.
 
     Raises:
         ProjectionError: The value is not of its declared type, or holds a number that JSON cannot.
     """
     _require_type(plan, value)
-    data = _serialize(plan, value, grant, is_careful=False)
-    if _is_suspect(data):
-        data = _serialize(plan, value, grant, is_careful=True)
+    data = _serialize(plan, value, grant, is_careful=is_careful)
     return View({"result": data} if plan.is_wrapped else data, plan.layout)
+
+
+def settle(
+    plan: Plan, value: Any, grant: Grant | None, write: Callable[[View], Sequence[str]]
+) -> tuple[View, Sequence[str]]:
+    """A view and the texts that `write` makes of it to leave, all of them clean.
+
+    The careful projection is used only where those texts show that it is needed.
+    """
+    view = project(plan, value, grant)
+    try:
+        texts = write(view)
+    except Exception:
+        texts = (REPLACEMENT,)
+    if any(map(needs_care, texts)):
+        view = project(plan, value, grant, is_careful=True)
+        texts = write(view)
+    return view, texts
 
 
 def _require_type(plan: Plan, value: Any) -> None:
@@ -63,10 +81,3 @@ def _serialize(plan: Plan, value: Any, grant: Grant | None, *, is_careful: bool)
         if isinstance(error.__cause__, ProjectionError):
             raise error.__cause__ from None
         raise ProjectionError(f"{plan.where} returned a value that does not fit its declared type.") from error
-
-
-def _is_suspect(data: Any) -> bool:
-    try:
-        return needs_care(to_json(data, inf_nan_mode="constants"))
-    except PydanticSerializationError:
-        return True

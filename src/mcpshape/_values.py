@@ -3,7 +3,10 @@
 import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
+
+from pydantic_core import PydanticSerializationUnexpectedValue
 
 from mcpshape.errors import ProjectionError
 
@@ -15,57 +18,82 @@ ELLIPSIS = "…"
 CONCEALED = "**********"
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
-_LONG_INTEGERS = tuple(start + b"0" * 16 for start in (b":", b",", b"[", b"-"))
-_SIGNS = (b"NaN", b"Infinity", b':""', b',""', b'[""', REPLACEMENT.encode())
-_NOT_FINITE = frozenset({"NaN", "-NaN", "sNaN", "-sNaN", "Infinity", "-Infinity"})
+
+Check = Callable[[Any], Any]
 
 
-def needs_care(document: bytes) -> bool:
-    """Whether a JSON document may hold a value that must not leave as it is.
+def needs_care(text: str) -> bool:
+    """Whether a text that is about to leave may hold what must not: a scan that errs to the safe side.
 
-    A cheap scan that errs to the safe side: NaN and infinity, integers beyond 2^53, empty texts, and U+FFFD, which is
-    what native code makes of a lone surrogate in a key.
+    It looks for lone surrogates, which no UTF-8 encoder accepts, for the escapes that some encoders write in their place,
+    and for U+FFFD, which native code writes for one in a key.
     """
-    if any(sign in document for sign in _SIGNS):
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError:
         return True
-    zeros = document.translate(_DIGITS_TO_ZERO)
-    return any(start in zeros for start in _LONG_INTEGERS)
+    return b"\\u" in encoded or (b"\xef" in encoded and REPLACEMENT.encode() in encoded)
 
 
 def clean_text(text: str) -> str:
-    """Text without lone surrogates, which no UTF-8 encoder accepts: each becomes U+FFFD."""
+    """Text without lone surrogates: each becomes U+FFFD."""
     return _SURROGATES.sub(REPLACEMENT, text)
 
 
-def exact_integer(value: int) -> int | str:
+def clean(value: Any) -> Any:
+    """A written JSON scalar, cleaned where it is a text."""
+    return clean_text(value) if isinstance(value, str) else value
+
+
+def text_or_none(value: Any) -> str | None:
+    """A text, or `None` where it is empty: unset and empty are the same answer."""
+    if isinstance(value, str):
+        return value or None
+    raise PydanticSerializationUnexpectedValue("expected a text")
+
+
+def exact_integer(value: Any) -> int | str:
     """An integer that any JSON reader keeps exact, or its decimal digits as text."""
-    return value if abs(value) <= SAFE_INTEGER else str(value)
+    if isinstance(value, int):
+        return int(value) if -SAFE_INTEGER <= value <= SAFE_INTEGER else str(int(value))
+    raise PydanticSerializationUnexpectedValue("expected an integer")
 
 
-def tidier(where: str, *, is_nullable: bool, is_decimal: bool = False) -> Callable[[Any], Any]:
-    """The function that makes one JSON scalar fit to leave; `where` names its field in errors.
+def finite(where: str, *, is_nullable: bool) -> Check:
+    """The check of a number for NaN and infinity, which JSON cannot hold.
 
-    Where null is allowed, an empty text and a number that JSON cannot hold become null. Elsewhere such a number is an
-    error.
+    They become null where null is allowed; elsewhere they are an error that names the field, `where`.
     """
 
-    def tidy(value: Any) -> Any:
-        if isinstance(value, str):
-            text = clean_text(value)
-            return refuse() if is_decimal and text in _NOT_FINITE else text or (None if is_nullable else text)
-        if isinstance(value, float):
+    def check(value: Any) -> Any:
+        if isinstance(value, Decimal):
+            return str(value) if value.is_finite() else refuse()
+        if isinstance(value, float | int):
             return value if math.isfinite(value) else refuse()
-        return exact_integer(value) if type(value) is int else value
+        raise PydanticSerializationUnexpectedValue("expected a number")
 
     def refuse() -> None:
         if not is_nullable:
             raise ProjectionError(f"{where} is NaN or infinite. Declare it nullable, or fill in a number.")
 
+    return check
+
+
+def tidy_scalar(where: str, *, is_nullable: bool) -> Check:
+    """The check of a written JSON scalar whose kind is known only when it is there."""
+    check_number = finite(where, is_nullable=is_nullable)
+
+    def tidy(value: Any) -> Any:
+        if isinstance(value, str):
+            return value or (None if is_nullable else value)
+        if isinstance(value, float):
+            return check_number(value)
+        return exact_integer(value) if type(value) is int else value
+
     return tidy
 
 
-def clipper(length: int) -> Callable[[Any], Any]:
+def clipper(length: int) -> Check:
     """The function that cuts a text to `length` grapheme clusters, the last of them `…`; other values pass."""
     import regex
 

@@ -22,7 +22,17 @@ from mcpshape._nodes import (
     Scalar,
     is_scalar,
 )
-from mcpshape._values import CONCEALED, clean_text, clipper, tidier
+from mcpshape._values import (
+    CONCEALED,
+    Check,
+    clean,
+    clean_text,
+    clipper,
+    exact_integer,
+    finite,
+    text_or_none,
+    tidy_scalar,
+)
 from mcpshape.errors import ProjectionError
 from mcpshape.policy import Grant
 from mcpshape.rules import Clip, Count, Drop, Mask
@@ -46,27 +56,29 @@ class _Writer:
 
     def write(self, node: Node, where: str) -> CoreSchema:
         schema = self._native(node, where)
-        if not self.is_careful or not is_scalar(node):
-            return schema
-        inner = node.inner if isinstance(node, Nullable) else node
-        is_decimal = isinstance(inner, Scalar) and inner.kind is Kind.DECIMAL
-        return _then(schema, tidier(where, is_nullable=inner is not node, is_decimal=is_decimal))
+        return _then(schema, clean) if self.is_careful and is_scalar(node) else schema
 
     def _native(self, node: Node, where: str) -> CoreSchema:
         match node:
             case Scalar():
-                return _leaf(node)
+                return _leaf(node, where)
+            case Nullable(Scalar() as inner):
+                return _nullable_leaf(inner, where)
+            case Nullable(Choice() as inner) if is_scalar(inner):
+                return _then(
+                    core_schema.nullable_schema(self._union(inner, where)), tidy_scalar(where, is_nullable=True)
+                )
             case Nullable(inner):
-                written = self._native(inner, where) if is_scalar(inner) else self.write(inner, where)
-                return core_schema.nullable_schema(written)
+                return core_schema.nullable_schema(self.write(inner, where))
+            case Choice():
+                tidy = tidy_scalar(where, is_nullable=False)
+                return _then(self._union(node, where), tidy) if is_scalar(node) else self._union(node, where)
             case Listing(items, form):
                 return _array(self.write(items, where), form)
             case Positions(items):
                 return core_schema.tuple_schema([self.write(item, where) for item in items])
             case Keyed(keys, values):
                 return self._keyed(keys, self.write(values, where), where)
-            case Choice(options, discriminator, tags):
-                return _union([self.write(option, where) for option in options], discriminator, tags)
             case Converted():
                 return self._converted(node, where)
             case Root(cls, inner):
@@ -77,9 +89,17 @@ class _Writer:
             case _:
                 assert_never(node)
 
+    def _union(self, node: Choice, where: str) -> CoreSchema:
+        options = [
+            option.schema if isinstance(option, Scalar) else self.write(option, where) for option in node.options
+        ]
+        if node.tags:
+            return core_schema.tagged_union_schema(dict(zip(node.tags, options, strict=True)), node.discriminator)
+        return core_schema.union_schema(list(options))
+
     def _keyed(self, keys: Scalar, values: CoreSchema, where: str) -> CoreSchema:
         if not self.is_careful or keys.kind is not Kind.TEXT:
-            return core_schema.dict_schema(_leaf(keys), values)
+            return core_schema.dict_schema(keys.schema, values)
         written = core_schema.dict_schema(_with_function(clean_text), values)
 
         def check(value: Any, handler: Callable[[Any], Any]) -> Any:
@@ -130,10 +150,29 @@ class _Writer:
                 return _count(rule.source) if isinstance(rule, Count) else self.write(node, where)
 
 
-def _leaf(node: Scalar) -> CoreSchema:
-    if node.kind is Kind.CONCEALED:
-        return _with_function(lambda _: CONCEALED)
-    return _serialized({"type": "to-string"}) if node.kind is Kind.STRING else node.schema
+def _leaf(node: Scalar, where: str) -> CoreSchema:
+    check = _check(node, where, is_nullable=False)
+    return _with_function(check) if check else node.schema
+
+
+def _nullable_leaf(node: Scalar, where: str) -> CoreSchema:
+    check = text_or_none if node.kind is Kind.TEXT else _check(node, where, is_nullable=True)
+    return _with_function(check, when_used="unless-none") if check else core_schema.nullable_schema(node.schema)
+
+
+def _check(node: Scalar, where: str, *, is_nullable: bool) -> Check | None:
+    """The function that writes a scalar where the native serializer would not keep to the table of values."""
+    match node.kind:
+        case Kind.CONCEALED:
+            return lambda _: CONCEALED
+        case Kind.STRING:
+            return str
+        case Kind.INTEGER:
+            return exact_integer
+        case Kind.NUMBER | Kind.DECIMAL:
+            return finite(where, is_nullable=is_nullable)
+        case _:
+            return None
 
 
 def _array(items: CoreSchema, form: str) -> CoreSchema:
@@ -147,12 +186,6 @@ def _array(items: CoreSchema, form: str) -> CoreSchema:
             return _with_function(list, core_schema.list_schema(items))
         case _:
             return core_schema.list_schema(items)
-
-
-def _union(options: list[CoreSchema], discriminator: Any, tags: tuple[Any, ...]) -> CoreSchema:
-    if tags:
-        return core_schema.tagged_union_schema(dict(zip(tags, options, strict=True)), discriminator)
-    return core_schema.union_schema(list(options))
 
 
 def _model(
@@ -235,8 +268,14 @@ def _with_wrapper(function: Callable[[Any, Any], Any], schema: CoreSchema) -> Co
     return _serialized(core_schema.wrap_serializer_function_ser_schema(function, schema=schema))
 
 
-def _with_function(function: Callable[[Any], Any], returned: CoreSchema | None = None) -> CoreSchema:
-    return _serialized(core_schema.plain_serializer_function_ser_schema(function, return_schema=returned))
+def _with_function(
+    function: Callable[[Any], Any],
+    returned: CoreSchema | None = None,
+    *,
+    when_used: core_schema.WhenUsed = "always",
+) -> CoreSchema:
+    written = core_schema.plain_serializer_function_ser_schema(function, return_schema=returned, when_used=when_used)
+    return core_schema.none_schema(serialization=written)
 
 
 def _serialized(serialization: Any) -> CoreSchema:

@@ -9,7 +9,7 @@ from mcpshape._describe import describe
 from mcpshape._failure import check_wording, explain
 from mcpshape._guards import Plan
 from mcpshape._plan import compile_plan
-from mcpshape._project import View, project
+from mcpshape._project import View, project, settle
 from mcpshape._say import say
 from mcpshape._schema import publish_schema
 from mcpshape._shaped import Shaped
@@ -121,7 +121,8 @@ class Shape:
             DefinitionError: The type breaks a rule of the policy.
             ProjectionError: The value does not fit its type.
         """
-        return project(self._plan(type(value) if declared is None else declared), value, grant or self.grant)
+        plan = self._plan(type(value) if declared is None else declared)
+        return settle(plan, value, grant or self.grant, lambda view: (view.to_json(),))[0]
 
     def say(self, template: str, **dtos: Any) -> str:
         """A sentence about DTOs, such as `"Opened {event.title}"`, that tells no more than the grant of the call.
@@ -132,7 +133,8 @@ class Shape:
         serving = _SERVING.get()
         grant = serving.grant if serving is not None and serving.policy is self.policy else self.grant
         plans = {name: self._plan(type(dto)) for name, dto in dtos.items()}
-        return say(template, {name: (plans[name], project(plans[name], dto, grant)) for name, dto in dtos.items()})
+        views = {name: project(plans[name], dto, grant, is_careful=True) for name, dto in dtos.items()}
+        return say(template, {name: (plans[name], views[name]) for name in dtos})
 
     def fail(self, error: Exception, *, where: str = "the server") -> Shaped:
         """The answer for an exception: its text where the model may read it, else a fixed sentence and a log entry."""
@@ -148,9 +150,12 @@ class Shape:
         return next(choice for choice in (own, self.structured, self.encoder.structured) if choice is not None)
 
     def _render(self, plan: Plan, value: Any, grant: Grant | None, sends_structured: bool) -> Shaped:
-        try:
-            view = project(plan, value, grant)
+        def write(view: View) -> Sequence[str]:
             text = _encode(self.encoder, view)
+            return (text, view.to_json()) if sends_structured else (text,)
+
+        try:
+            view, (text, *_) = settle(plan, value, grant, write)
         except Exception as error:
             return self.fail(error, where=plan.where)
         return Shaped(text, dict(view.data) if sends_structured else None)
