@@ -154,6 +154,9 @@ TABLE: list[tuple[Any, Any, Any]] = [
     (SecretBytes, b"hush", "**********"),
     (int | str, "x\udc00", "x\ufffd"),
     (int | str | None, 2**60, "1152921504606846976"),
+    (int | str | None, "", None),
+    (float | str, 1.5, 1.5),
+    (bool | str, True, True),
     (ZoneInfo, ZoneInfo("Europe/Berlin"), "Europe/Berlin"),
     (Annotated[str, PlainSerializer(lambda text: f"{text}\ud800", return_type=str)], "a", "a\ufffd"),
     (Annotated[int, GetPydanticSchema(_chained)], "7", 7),
@@ -291,12 +294,26 @@ def test_an_until_is_in_the_schema_and_not_required() -> None:
     ]
 
 
-def test_values_that_do_not_fit_their_type_are_refused_without_being_shown() -> None:
+@pytest.mark.parametrize(
+    "annotation", [int, float, bool, date, str | None, int | None, list[int], Cat, Cat | Dog, bool | None]
+)
+def test_values_that_do_not_fit_their_type_are_refused_without_being_shown(annotation: Any) -> None:
     """Rule 2: nothing is written by guessing its type."""
-    dto = dto_of(int).model_construct(value="CANARY")
-    shaped = Shape(encoder=Json()).render(dto)
-    assert shaped.is_error
-    assert "CANARY" not in shaped.text
+    for value in (Point(1), ["CANARY"], {"CANARY": 1}, b"CANARY"):
+        shaped = Shape(encoder=Json()).render(dto_of(annotation).model_construct(value=value))
+        assert shaped.is_error
+        assert "CANARY" not in shaped.text
+
+
+@pytest.mark.parametrize("encoder", [Toon(), Markdown(), Json()])
+@pytest.mark.parametrize("structured", [True, False])
+def test_a_lone_surrogate_leaves_by_no_channel(encoder: Any, structured: bool) -> None:
+    """Rule 8: every channel can be sent as UTF-8, and all of them say the same."""
+    dto = dto_of(str)(value="a\ud800b")
+    shaped = Shape(encoder=encoder, structured=structured).render(dto)
+    assert "a\ufffdb" in shaped.text
+    assert shaped.structured in (None, {"value": "a\ufffdb"})
+    assert Shape(encoder=encoder).view(dto).data == {"value": "a\ufffdb"}
 
 
 def test_an_object_of_another_class_is_refused() -> None:

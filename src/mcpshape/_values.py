@@ -25,8 +25,8 @@ Check = Callable[[Any], Any]
 def needs_care(text: str) -> bool:
     """Whether a text that is about to leave may hold what must not: a scan that errs to the safe side.
 
-    It looks for lone surrogates, which no UTF-8 encoder accepts, for the escapes that some encoders write in their place,
-    and for U+FFFD, which native code writes for one in a key.
+    It looks for lone surrogates, which no UTF-8 encoder accepts, for the escapes that some encoders write in place of
+    them, and for U+FFFD, which native code writes for one in a key.
     """
     try:
         encoded = text.encode()

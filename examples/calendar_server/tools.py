@@ -1,0 +1,100 @@
+"""What a model may ask about a calendar."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, datetime, timedelta
+
+from calendar_server.dtos import Day, Days, Event, EventRow, FreeTime, Meeting, NextEvent, Slot, policy
+from calendar_server.reading import Source, service
+from mcpshape import Shape, UserError
+from mcpshape.encoders import Toon
+
+_LONGEST = timedelta(days=92)
+_YEAR = timedelta(days=366)
+
+shape = Shape(policy, encoder=Toon())
+
+
+class CalendarTools:
+    """The tools of one calendar."""
+
+    def __init__(self, source: Source, clock: Callable[[], datetime]) -> None:
+        self._source, self._clock = source, clock
+
+    @shape.tool(empty="No {entries} means that nothing is planned on that day.")
+    def list_events(self, day: date) -> Day:
+        """List the events of one day, one {entry} per event."""
+        return self._day(day)
+
+    @shape.tool(empty="No days means that nothing is planned between the two.")
+    def list_events_between(self, start: date, end: date) -> Days:
+        """List the events from one day to another, both included and at most 92 days apart, grouped by day."""
+        if not timedelta() <= end - start <= _LONGEST:
+            raise UserError("The end must be 0 to 92 days after the start.", hint="Ask for a shorter time.")
+        days = [self._day(start + timedelta(days=each)) for each in range((end - start).days + 1)]
+        return Days(days=[day for day in days if day.events])
+
+    @shape.tool(empty="No slots means that the day has no gap that long.")
+    def find_free_time(self, day: date, minutes: int = 30) -> FreeTime:
+        """Find the gaps of at least so many minutes between 09:00 and 18:00, and the minutes until the next event."""
+        opens, closes = (self._source.midnight(day) + timedelta(hours=hour) for hour in (9, 18))
+        busy = [self._source.span(event) for event in self._between(day, day) if event.is_busy]
+        following = self._next()
+        until = (self._source.span(following)[0] - self._clock()) // timedelta(minutes=1) if following else None
+        slots = list(_gaps(busy, opens, closes, timedelta(minutes=max(minutes, 1))))
+        return FreeTime(date=day, slots=slots, minutes_until_next_event=until, next_event=following)
+
+    @shape.tool(empty="No event means that none begins within a year.")
+    def next_event(self) -> NextEvent:
+        """Get the next event that begins from now on and keeps its owner busy."""
+        return NextEvent(event=self._next())
+
+    @shape.tool()
+    def get_event(self, event_id: str) -> Event:
+        """Get one event with all its {fields}, by an id from another answer."""
+        return self._find(event_id)
+
+    @shape.tool()
+    def open_video_meeting(self, event_id: str) -> Meeting:
+        """Get the link that opens the video meeting of an event, by an id from another answer."""
+        event = self._find(event_id)
+        message = shape.say("Open {event.video_url} to join {event.title}.", event=event) if event.video_url else None
+        return Meeting(**dict(event), message=message)
+
+    def _between(self, first: date, last: date) -> list[Event]:
+        return self._source.between(first, last, self._clock())
+
+    def _day(self, day: date) -> Day:
+        return Day(date=day, events=[self._row(event, day) for event in self._between(day, day)])
+
+    def _row(self, event: Event, day: date) -> EventRow:
+        start, end = self._source.span(event)
+        begins, ends = (f"{each:%H:%M}" if each.date() == day else f"{each:%Y-%m-%d %H:%M}" for each in (start, end))
+        extra = {
+            "time": "all day" if event.is_all_day else f"{begins} - {ends}",
+            "video": service(event.video_url),
+            "attendees": event.attendee_count or None,
+        }
+        return EventRow(**{**dict(event), **extra})
+
+    def _next(self) -> Event | None:
+        now = self._clock()
+        coming = self._between(now.date(), (now + _YEAR).date())
+        return next((event for event in coming if event.is_busy and self._source.span(event)[0] >= now), None)
+
+    def _find(self, event_id: str) -> Event:
+        now = self._clock()
+        known = {event.id: event for event in self._between((now - _YEAR).date(), (now + _YEAR).date())}
+        if event_id not in known:
+            raise UserError("There is no event with this id.", code="not_found", hint="Take an id from list_events.")
+        return known[event_id]
+
+
+def _gaps(
+    busy: Sequence[tuple[datetime, datetime]], opens: datetime, closes: datetime, least: timedelta
+) -> Iterator[Slot]:
+    """The gaps between busy times in order, which may overlap, touch or reach beyond the hours."""
+    free_from = opens
+    for start, end in [*busy, (closes, closes)]:
+        if min(start, closes) - free_from >= least:
+            yield Slot(start=free_from, end=min(start, closes))
+        free_from = max(free_from, end)
