@@ -14,7 +14,7 @@ PACKAGE = Path(mcpshape.__file__).parent
 # Lower never imports higher, and modules of one layer do not import each other.
 LAYERS = (
     {"errors", "_nodes", "_shaped"},
-    {"_values", "rules"},
+    {"_values", "_cleaning", "rules"},
     {"_markers", "_layout", "_foreign", "policy"},
     {"_declared", "_guards"},
     {"_plan", "_writer"},

@@ -6,7 +6,8 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mcpshape._values import clean_text, clipper
+from mcpshape._cleaning import clean_text
+from mcpshape._values import clipper
 from mcpshape.errors import DefinitionError, EncodingError, Problem, ProjectionError, UserError
 
 _LOG = logging.getLogger("mcpshape")

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
+from mcpshape._cleaning import REPLACEMENT, needs_care
 from mcpshape._guards import Plan
 from mcpshape._layout import NO_HINTS, Layout
 from mcpshape._nodes import Reference, Root
-from mcpshape._values import REPLACEMENT, needs_care
 from mcpshape._writer import write_serializer
 from mcpshape.errors import ProjectionError
 from mcpshape.policy import Grant

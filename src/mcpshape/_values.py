@@ -1,7 +1,6 @@
-"""JSON values, and the small conversions that keep them exact, finite and readable."""
+"""JSON values, and the small conversions that keep them exact, finite and short."""
 
 import math
-import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -13,36 +12,10 @@ from mcpshape.errors import ProjectionError
 SAFE_INTEGER = 2**53 - 1
 """The widest integer that a JavaScript reader keeps exact (RFC 8259, section 6)."""
 
-REPLACEMENT = "\ufffd"
 ELLIPSIS = "…"
 CONCEALED = "**********"
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
-
 Check = Callable[[Any], Any]
-
-
-def needs_care(text: str) -> bool:
-    """Whether a text that is about to leave may hold what must not: a scan that errs to the safe side.
-
-    It looks for lone surrogates, which no UTF-8 encoder accepts, for the escapes that some encoders write in place of
-    them, and for U+FFFD, which native code writes for one in a key.
-    """
-    try:
-        encoded = text.encode()
-    except UnicodeEncodeError:
-        return True
-    return b"\\u" in encoded or (b"\xef" in encoded and REPLACEMENT.encode() in encoded)
-
-
-def clean_text(text: str) -> str:
-    """Text without lone surrogates: each becomes U+FFFD."""
-    return _SURROGATES.sub(REPLACEMENT, text)
-
-
-def clean(value: Any) -> Any:
-    """A written JSON scalar, cleaned where it is a text."""
-    return clean_text(value) if isinstance(value, str) else value
 
 
 def text_or_none(value: Any) -> str | None:

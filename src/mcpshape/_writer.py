@@ -5,6 +5,7 @@ from typing import Any, assert_never
 
 from pydantic_core import CoreConfig, CoreSchema, SchemaSerializer, core_schema, to_jsonable_python
 
+from mcpshape._cleaning import clean, clean_text
 from mcpshape._guards import Plan, decide
 from mcpshape._nodes import (
     Choice,
@@ -22,17 +23,7 @@ from mcpshape._nodes import (
     Scalar,
     is_scalar,
 )
-from mcpshape._values import (
-    CONCEALED,
-    Check,
-    clean,
-    clean_text,
-    clipper,
-    exact_integer,
-    finite,
-    text_or_none,
-    tidy_scalar,
-)
+from mcpshape._values import CONCEALED, Check, clipper, exact_integer, finite, text_or_none, tidy_scalar
 from mcpshape.errors import ProjectionError
 from mcpshape.policy import Grant
 from mcpshape.rules import Clip, Count, Drop, Mask
