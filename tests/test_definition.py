@@ -297,7 +297,7 @@ def test_a_tool_name_is_taken_once() -> None:
 
 def test_a_grant_of_another_policy_is_refused() -> None:
     """Rule 4: a shape and its grant speak of the same levels."""
-    with pytest.raises(DefinitionError, match="of another policy"):
+    with pytest.raises(DefinitionError, match="it is no grant of this policy"):
         Shape(POLICY, encoder=Json(), grant=Policy(levels=("strict",)).grant())
 
 

@@ -13,14 +13,17 @@ import mcpshape
 PACKAGE = Path(mcpshape.__file__).parent
 # Lower never imports higher, and modules of one layer do not import each other.
 LAYERS = (
-    {"errors", "_nodes", "_shaped"},
-    {"_values", "_cleaning", "rules"},
+    {"errors", "_nodes", "_shaped", "_caller"},
+    {"_values", "_cleaning", "_coarse", "_tokens", "rules"},
     {"_markers", "_layout", "_foreign", "policy"},
     {"_declared", "_guards"},
+    {"_leaves", "_classes"},
     {"_plan", "_writer"},
-    {"_project", "_schema", "_describe"},
+    {"_project", "_schema", "_describe", "_fields"},
     {"encoders.toon", "encoders.json", "encoders.markdown", "_failure", "_say", "_arguments", "_result"},
-    {"encoders", "_tool"},
+    {"encoders"},
+    {"_call"},
+    {"_tool"},
     {"shape"},
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -176,7 +176,7 @@ async def test_wrong_arguments_are_told_by_path_without_their_values(kind: str) 
     assert answer.is_error
     assert "by.words[1]: Input should be a valid integer" in answer.text
     assert "day: Input should be a valid date" in answer.text
-    assert answer.text.endswith("Mend the arguments and call again.")
+    assert answer.text.endswith("Correct the arguments and call again.")
     assert "CANARY" not in answer.text
     assert (await ask(server, "search", day="2026-01-01", by={"words": ["1"]})).text == "id: x"
 
@@ -190,7 +190,7 @@ async def test_a_crash_says_nothing_and_the_log_says_where(kind: str, caplog: py
         except ValueError as error:
             raise KeyError(title) from error
 
-    with caplog.at_level(logging.DEBUG, logger="mcpshape"):
+    with caplog.at_level(logging.INFO, logger="mcpshape"):
         answer = await ask(serve(kind, Shape(encoder=Toon()), fail), "fail", title="CANARY")
     assert answer.is_error
     assert "CANARY" not in answer.wire

@@ -2,26 +2,52 @@
 
 from mcpshape._project import View
 from mcpshape._shaped import Shaped
+from mcpshape._tokens import Keyring
 from mcpshape.errors import DefinitionError, EncodingError, UserError
 from mcpshape.policy import Grant, Policy, Toggle
-from mcpshape.rules import Always, Clip, Count, Derived, Drop, Mask, Never, Prose, Since, Until, When
+from mcpshape.rules import (
+    Always,
+    Clip,
+    Coarsen,
+    Count,
+    Derived,
+    Drop,
+    Handle,
+    Ladder,
+    Mask,
+    Never,
+    Prose,
+    RowCap,
+    Rows,
+    Show,
+    Since,
+    Until,
+    When,
+)
 from mcpshape.shape import Shape
 
 __all__ = [
     "Always",
     "Clip",
+    "Coarsen",
     "Count",
     "DefinitionError",
     "Derived",
     "Drop",
     "EncodingError",
     "Grant",
+    "Handle",
+    "Keyring",
+    "Ladder",
     "Mask",
     "Never",
     "Policy",
     "Prose",
+    "RowCap",
+    "Rows",
     "Shape",
     "Shaped",
+    "Show",
     "Since",
     "Toggle",
     "Until",

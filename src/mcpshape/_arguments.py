@@ -10,6 +10,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnot
 from pydantic_core import CoreSchema, core_schema
 
 from mcpshape.errors import DefinitionError, Problem, UserError
+from mcpshape.rules import FindReal, Resolving
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,12 @@ class Parameters:
 
     signature: inspect.Signature
     adapters: Mapping[str, TypeAdapter[Any]]
+    added: frozenset[str]
 
-    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
-        """The arguments of one call, validated.
+    def bind(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], find: FindReal
+    ) -> tuple[inspect.BoundArguments, dict[str, Any]]:
+        """The arguments of one call, validated, with handles resolved by `find`; and those that the shape added.
 
         Raises:
             UserError: Some are missing, unknown or of another type; all of them are named, none of their values.
@@ -37,17 +41,17 @@ class Parameters:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise UserError(f"The arguments do not fit: {error}.", code="invalid_arguments") from None
+        context = Resolving(find, bound.arguments.get("self"))
         problems: list[str] = []
         for name in bound.arguments.keys() & self.adapters.keys():
             try:
-                bound.arguments[name] = self.adapters[name].validate_python(bound.arguments[name])
+                bound.arguments[name] = self.adapters[name].validate_python(bound.arguments[name], context=context)
             except ValidationError as error:
                 problems += _word(name, error)
         if problems:
-            raise UserError(
-                " ".join(sorted(problems)), code="invalid_arguments", hint="Mend the arguments and call again."
-            )
-        return bound
+            hint = "Correct the arguments and call again."
+            raise UserError(" ".join(sorted(problems)), code="invalid_arguments", hint=hint)
+        return bound, {name: bound.arguments.pop(name) for name in self.added & bound.arguments.keys()}
 
     def describe(self, function: Callable[..., Any]) -> None:
         """Make a function look, to whoever inspects it, as if it had this signature."""
@@ -69,10 +73,24 @@ def resolve_hints(function: Callable[..., Any], where: str) -> dict[str, Any]:
         raise DefinitionError(where, [Problem("annotations", f"the name {error.name!r} is unknown.", remedy)]) from None
 
 
-def read_parameters(function: Callable[..., Any], returned: Any, where: str) -> Parameters:
-    """The parameters of a tool function. Those that only a framework can fill, such as its context, stay untouched."""
+def read_parameters(
+    function: Callable[..., Any], returned: Any, where: str, added: Mapping[str, Any] | None = None
+) -> Parameters:
+    """The parameters of a tool function, and optional ones that are added to it by name and type.
+
+    Those that only a framework can fill, such as its context, stay untouched.
+
+    Raises:
+        DefinitionError: A name that is to be added is taken.
+    """
+    added = added or {}
     signature = inspect.signature(function)
-    hints = resolve_hints(function, where)
+    if taken := sorted(added.keys() & signature.parameters.keys()):
+        problems = [Problem(name, "the tool has a parameter of that name already.", "Rename it.") for name in taken]
+        raise DefinitionError(where, problems)
+    optional = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in added]
+    signature = signature.replace(parameters=[*signature.parameters.values(), *optional])
+    hints = {**resolve_hints(function, where), **added}
     found = {name: _adapter(hints[name]) for name in signature.parameters if name in hints}
     adapters = {name: adapter for name, adapter in found.items() if adapter is not None}
     annotations = {**hints, **{name: Annotated[hints[name], _AsSent()] for name in adapters}}
@@ -80,7 +98,8 @@ def read_parameters(function: Callable[..., Any], returned: Any, where: str) -> 
         parameter.replace(annotation=annotations.get(name, parameter.annotation))
         for name, parameter in signature.parameters.items()
     ]
-    return Parameters(signature.replace(parameters=parameters, return_annotation=returned), adapters)
+    signature = signature.replace(parameters=parameters, return_annotation=returned)
+    return Parameters(signature, adapters, frozenset(added))
 
 
 def _adapter(hint: Any) -> TypeAdapter[Any] | None:

@@ -66,8 +66,8 @@ def clean_text(text: str) -> str:
 
     Removed: escape sequences (ECMA-48), controls other than tab and newline, bidi controls, tag characters, characters
     that draw nothing. Replaced: other line ends by a newline, lone surrogates by U+FFFD. Kept: joiners between letters
-    that join and in emoji, one variation selector after a character, direction marks in right-to-left text, the flags of
-    England, Scotland and Wales.
+    that join and in emoji, one variation selector after a character, direction marks in right-to-left text, the flags
+    of England, Scotland and Wales.
     """
     if text.isascii() and text.isprintable():
         return text

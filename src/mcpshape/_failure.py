@@ -84,6 +84,7 @@ def _sentence(text: str) -> str:
 
 def _log(error: Exception, where: str, reference: str) -> None:
     _LOG.error("%s failed, reference %s\n%s", where, reference, "\n".join(_frames(error)))
+    _LOG.debug("reference %s with its message, which may hold values", reference, exc_info=error)
 
 
 def _frames(error: BaseException) -> Iterator[str]:

@@ -2,13 +2,33 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from mcpshape._layout import Layout
 from mcpshape._nodes import Declared, Field, Keyed, Listing, Node, Nullable, Record, Reference, Root, references
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
-from mcpshape.rules import Action, Clip, Count, Derived, Drop, Holds, Mask, Never, Rule, Show, Since, Until, When
+from mcpshape.rules import (
+    Action,
+    Clip,
+    Coarsen,
+    Count,
+    Derived,
+    Drop,
+    Handle,
+    Holds,
+    Ladder,
+    Mask,
+    Never,
+    RowCap,
+    Rows,
+    Rule,
+    Show,
+    Since,
+    Until,
+    When,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +37,12 @@ class Guard:
 
     rule: Rule
     clip: Clip | None = None
+    rows: Rows | None = None
     is_prose: bool = False
+
+    def hides_rows(self, grant: Grant | None) -> bool:
+        """Whether some rows of this list are gone under a grant."""
+        return self.rows is not None and not granted(grant).reaches(self.rows.visible_since)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +60,14 @@ class Plan:
     def is_wrapped(self) -> bool:
         """Whether the value stands under the key `result`, because it is no JSON object of itself."""
         return not _is_object(self.declared.root)
+
+    def rank(self, level: str) -> int:
+        """The place of a level; 0 without a policy."""
+        return self.policy.rank(level) if self.policy else 0
+
+    def cap(self, record: Record) -> Field | None:
+        """The field of a DTO class that caps its rows, if it has one."""
+        return next((each for each in record.fields if isinstance(self.guard(record, each).rule, RowCap)), None)
 
     def guard(self, record: Record, field: Field) -> Guard:
         """The guard of one field."""
@@ -62,6 +95,11 @@ def outcomes(plan: Plan, record: Record, field: Field) -> frozenset[Action]:
         case Derived() | Count():
             found = [outcomes(plan, *source) for source in sources(plan, record, guard.rule)]
             return _may_drop(shown, all(is_shown(action) for actions in found for action in actions))
+        case RowCap():
+            return frozenset({Show(), Drop()})
+        case Ladder(steps):
+            drops = set() if _narrowest(plan) in dict(steps) else {Drop()}
+            return frozenset({*(action for _, action in steps), *drops})
         case Holds():
             return _may_drop(shown, any(Drop() not in outcomes(plan, *inner) for inner in _held(plan, field.node)))
         case _:
@@ -80,8 +118,13 @@ def _apply(plan: Plan, record: Record, field: Field, grant: Grant | None) -> Act
     match plan.guard(record, field).rule:
         case Never():
             return Drop()
-        case Mask() | Clip() as action:
+        case Mask() | Clip() | Coarsen() | Handle() as action:
             return action
+        case RowCap():
+            return Drop() if granted(grant).level == _narrowest(plan) else Show()
+        case Ladder(steps):
+            reached = [(plan.rank(level), action) for level, action in steps if granted(grant).reaches(level)]
+            return max(reached, key=itemgetter(0))[1] if reached else Drop()
         case Derived() | Count() as rule:
             told = all(is_shown(decide(plan, *source, grant)) for source in sources(plan, record, rule))
             return Show() if told else Drop()
@@ -89,11 +132,11 @@ def _apply(plan: Plan, record: Record, field: Field, grant: Grant | None) -> Act
             told = any(decide(plan, *inner, grant) != Drop() for inner in _held(plan, field.node))
             return Show() if told else Drop()
         case Since(level, below):
-            return Show() if _granted(grant).reaches(level) else below
+            return Show() if granted(grant).reaches(level) else below
         case Until(level):
-            return Drop() if _granted(grant).reaches(level) else Show()
+            return Drop() if granted(grant).reaches(level) else Show()
         case When(toggle, otherwise):
-            return Show() if toggle in _granted(grant).toggles else otherwise
+            return Show() if toggle in granted(grant).toggles else otherwise
         case _:
             return Show()
 
@@ -129,12 +172,28 @@ def _held(plan: Plan, node: Node, seen: frozenset[str] = frozenset()) -> Iterato
                     yield record, inner
 
 
-def _granted(grant: Grant | None) -> Grant:
+def granted(grant: Grant | None) -> Grant:
+    """The grant, which a shape with a policy always has.
+
+    Raises:
+        DefinitionError: There is none.
+    """
     if grant is None:
         raise DefinitionError(
             "Grant", [Problem("grant", "this shape has a policy, so a grant is needed.", "Pass one.")]
         )
     return grant
+
+
+def row_type(tree: Declared, node: Node) -> Record | None:
+    """The DTO class of the rows of a list."""
+    match node:
+        case Nullable(inner) | Root(_, inner):
+            return row_type(tree, inner)
+        case Listing(items):
+            return tree.records[items.key] if isinstance(items, Reference) else None
+        case _:
+            return None
 
 
 def steps(tree: Declared, record: Record, path: str) -> Iterator[tuple[Record, Field]]:
@@ -145,17 +204,18 @@ def steps(tree: Declared, record: Record, path: str) -> Iterator[tuple[Record, F
         if owner is None or step is None:
             return
         yield owner, step
-        owner = _row_type(tree, step.node)
+        owner = row_type(tree, step.node)
 
 
-def _row_type(tree: Declared, node: Node) -> Record | None:
-    match node:
-        case Nullable(inner) | Root(_, inner):
-            return _row_type(tree, inner)
-        case Listing(items):
-            return tree.records[items.key] if isinstance(items, Reference) else None
-        case _:
-            return None
+def steps_by_key(tree: Declared, path: str) -> bool:
+    """Whether a dotted path of wire names, from the root on, leads to a field."""
+    records = list(references(tree.root))
+    for key in path.split("."):
+        found = [field for each in records for field in tree.records[each].fields if field.key == key]
+        if not found:
+            return False
+        records = [each for field in found for each in references(field.node)]
+    return True
 
 
 def _is_object(node: Node) -> bool:

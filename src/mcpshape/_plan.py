@@ -5,26 +5,47 @@ from typing import Any
 
 from pydantic_core import SchemaValidator, ValidationError
 
+from mcpshape._coarse import fits
 from mcpshape._declared import read_type
-from mcpshape._guards import Guard, Plan, decide, is_shown, sources, steps
+from mcpshape._guards import Guard, Plan, decide, is_shown, row_type, sources, steps
 from mcpshape._layout import make_layout
 from mcpshape._nodes import (
     Choice,
     Converted,
     Declared,
     Field,
+    Kind,
     Listing,
     Node,
     Nullable,
     Record,
     Root,
     Scalar,
-    is_scalar,
     parts,
 )
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
-from mcpshape.rules import RULES, Always, Clip, Count, Derived, Holds, Mask, Never, Prose, Rule, Since, Until, When
+from mcpshape.rules import (
+    RULES,
+    Action,
+    Always,
+    Clip,
+    Coarsen,
+    Count,
+    Derived,
+    Handle,
+    Holds,
+    Ladder,
+    Mask,
+    Never,
+    Prose,
+    RowCap,
+    Rows,
+    Rule,
+    Since,
+    Until,
+    When,
+)
 
 
 def compile_plan(declared: Any, policy: Policy | None, where: str) -> Plan:
@@ -56,47 +77,98 @@ def compile_plan(declared: Any, policy: Policy | None, where: str) -> Plan:
 
 def _make_guard(field: Field, foreign: Rule | None, policy: Policy | None) -> Guard | Problem:
     """The guard of a field, or the one problem that keeps it from having one."""
-    own: list[Rule] = [marker for marker in field.markers if isinstance(marker, RULES)]
-    is_prose = any(isinstance(marker, Prose) for marker in field.markers)
+    own: list[Rule | Rows] = [marker for marker in field.markers if isinstance(marker, RULES)]
+    if any(isinstance(marker, type) and issubclass(marker, RULES) for marker in field.markers):
+        return Problem("", "a rule is named but not made.", "Write it with parentheses, as in Always().")
     if own and foreign is not None:
         return Problem("", "it has a rule of its own and one from the policy.", "Keep one of them.")
-    rules = [foreign] if foreign is not None else own
-    clips = [rule for rule in rules if isinstance(rule, Clip)] if len(rules) > 1 else []
-    rules = [rule for rule in rules if rule not in clips]
-    if len(rules) > 1 or len(clips) > 1:
-        return Problem("", "it has more than one rule.", "Keep one; only a Clip may stand beside it.")
+    found = [foreign] if foreign is not None else own
+    rows = next((rule for rule in found if isinstance(rule, Rows)), None)
+    rules = [rule for rule in found if not isinstance(rule, Rows)]
+    clip = next((rule for rule in rules if isinstance(rule, Clip)), None) if len(rules) > 1 else None
+    rules = [rule for rule in rules if rule is not clip]
+    if len(rules) > 1:
+        return Problem("", "it has more than one rule.", "Keep one; only a Clip or Rows may stand beside it.")
     if not rules and policy and _holds_values(field.node):
         return Problem("", "it has no rule.", "Add Always(), Since(level), When(toggle) or Never().")
     default = Holds() if policy else Always()
-    return Guard(rules[0] if rules else default, clips[0] if clips else None, is_prose)
+    is_prose = any(isinstance(marker, Prose) for marker in field.markers)
+    return Guard(rules[0] if rules else default, clip, rows, is_prose)
 
 
 def _guard_problems(tree: Declared, record: Record, field: Field, guard: Guard, policy: Policy | None) -> list[Problem]:
-    problems = [*_name_problems(guard.rule, policy), *_source_problems(tree, record, guard.rule)]
-    for action in (guard.rule, guard.clip, getattr(guard.rule, "below", None), getattr(guard.rule, "otherwise", None)):
-        if isinstance(action, Mask) and not _fits(field.node, action.value):
-            problems.append(Problem("", "its mask does not fit its type.", "Use a mask of the declared type."))
-        if isinstance(action, Clip) and (action.length < 1 or not is_scalar(field.node)):
-            problems.append(Problem("", "a Clip cuts one text, to at least one character.", "Put it on a text field."))
-    return problems
+    problems = [*_name_problems(guard, policy), *_source_problems(tree, record, field, guard)]
+    return problems + [problem for action in _actions(guard) for problem in _action_problems(field.node, action)]
 
 
-def _name_problems(rule: Rule, policy: Policy | None) -> Iterator[Problem]:
-    match rule:
-        case Since(name) | Until(name):
-            known, what = policy.levels if policy else None, "level"
-        case When(name):
-            known, what = tuple(policy.toggles) if policy else None, "toggle"
+def _actions(guard: Guard) -> Iterator[Action]:
+    match guard.rule:
+        case Mask() | Clip() | Coarsen() | Handle() as action:
+            yield action
+        case Since(_, action) | When(_, action):
+            yield action
+        case Ladder(steps_up):
+            yield from (action for _, action in steps_up)
         case _:
-            return
-    if known is None:
-        yield Problem("", f"it names the {what} {name!r}, but the shape has no policy.", "Pass the policy to Shape.")
-    elif name not in known:
-        yield Problem("", f"there is no {what} {name!r}.", f"Choose one of: {', '.join(known)}.")
+            pass
+    if guard.clip:
+        yield guard.clip
 
 
-def _source_problems(tree: Declared, record: Record, rule: Rule) -> Iterator[Problem]:
-    match rule:
+def _action_problems(node: Node, action: Action) -> Iterator[Problem]:
+    match action:
+        case Mask(value) if not _fits(node, value):
+            yield Problem("", "its mask does not fit its type.", "Use a mask of the declared type.")
+        case Clip(length) if length < 1 or not _is_kind(node, {Kind.TEXT}):
+            yield Problem("", "a Clip cuts one text, to at least one character.", "Put it on a text field.")
+        case Coarsen(step) if not all(fits(step, kind) for kind in _schema_kinds(node)):
+            remedy = 'Use "15min", "hour", "day", "week" or "month" for times, a number for numbers.'
+            yield Problem("", f"its type cannot be rounded to {step!r}.", remedy)
+        case Handle() if not _is_kind(node, {Kind.TEXT, Kind.STRING, Kind.OTHER}):
+            yield Problem("", "a Handle stands for one id.", "Put it on a text field.")
+        case _:
+            pass
+
+
+def _name_problems(guard: Guard, policy: Policy | None) -> Iterator[Problem]:
+    """Levels and toggles that a guard names and the policy does not have."""
+    levels: list[str] = [guard.rows.visible_since] if guard.rows else []
+    toggles: list[str] = []
+    match guard.rule:
+        case Since(name) | Until(name):
+            levels.append(name)
+        case Ladder(steps_up):
+            levels += [name for name, _ in steps_up]
+        case When(name):
+            toggles.append(name)
+        case _:
+            pass
+    if policy is None and (levels or toggles or isinstance(guard.rule, RowCap)):
+        yield Problem("", "its rule needs levels, but the shape has no policy.", "Pass the policy to Shape.")
+        return
+    for what, names, known in (("level", levels, _levels(policy)), ("toggle", toggles, _toggles(policy))):
+        for name in names:
+            if name not in known:
+                yield Problem("", f"there is no {what} {name!r}.", f"Choose one of: {', '.join(known)}.")
+
+
+def _levels(policy: Policy | None) -> tuple[str, ...]:
+    return policy.levels if policy else ()
+
+
+def _toggles(policy: Policy | None) -> tuple[str, ...]:
+    return tuple(policy.toggles) if policy else ()
+
+
+def _source_problems(tree: Declared, record: Record, field: Field, guard: Guard) -> Iterator[Problem]:
+    """Fields that a guard names and the DTO does not have."""
+    if guard.rows:
+        rows = row_type(tree, field.node)
+        if rows is None or rows.field(guard.rows.when) is None:
+            yield Problem(
+                "", f"its rows have no field {guard.rows.when!r}.", "Put Rows on a list of DTOs that have it."
+            )
+    match guard.rule:
         case Derived(()):
             yield Problem("", "it is derived from nothing.", "Name its sources.")
         case Derived(names):
@@ -160,6 +232,29 @@ def _bare(node: Node) -> Node:
 def _holds_values(node: Node) -> bool:
     """Whether a node holds values that no rule inside it guards: anything but DTO classes."""
     return isinstance(node, Scalar) or any(_holds_values(inner) for inner in parts(node))
+
+
+def _is_kind(node: Node, kinds: set[Kind]) -> bool:
+    """Whether a node is one scalar of these kinds, or null."""
+    match node:
+        case Nullable(inner) | Root(_, inner) | Converted(_, inner):
+            return _is_kind(inner, kinds)
+        case Scalar(kind, _):
+            return kind in kinds
+        case _:
+            return False
+
+
+def _schema_kinds(node: Node) -> list[str]:
+    match node:
+        case Nullable(inner):
+            return _schema_kinds(inner)
+        case Choice(options):
+            return [kind for option in options for kind in _schema_kinds(option)]
+        case Scalar(_, schema):
+            return [schema["type"]]
+        case _:
+            return [""]
 
 
 def _fits(node: Node, value: Any) -> bool:

@@ -10,6 +10,7 @@ from mcpshape._cleaning import REPLACEMENT, needs_care
 from mcpshape._guards import Plan
 from mcpshape._layout import NO_HINTS, Layout
 from mcpshape._nodes import Reference, Root
+from mcpshape._tokens import Handles
 from mcpshape._writer import write_serializer
 from mcpshape.errors import ProjectionError
 from mcpshape.policy import Grant
@@ -27,7 +28,9 @@ class View:
         return to_json(self.data).decode()
 
 
-def project(plan: Plan, value: Any, grant: Grant | None, *, is_careful: bool = False) -> View:
+def project(
+    plan: Plan, value: Any, grant: Grant | None, handles: Handles | None = None, *, is_careful: bool = False
+) -> View:
     """Let out of `value` what `grant` allows.
 
     A careful projection also cleans every text, at the cost of a Python call for each; see `settle`.
@@ -36,26 +39,39 @@ def project(plan: Plan, value: Any, grant: Grant | None, *, is_careful: bool = F
         ProjectionError: The value is not of its declared type, or holds a number that JSON cannot.
     """
     _require_type(plan, value)
-    data = _serialize(plan, value, grant, is_careful=is_careful)
+    data = _serialize(plan, value, grant, handles, is_careful=is_careful)
+    while handles and handles.collided:
+        handles = handles.longer()
+        data = _serialize(plan, value, grant, handles, is_careful=is_careful)
     return View({"result": data} if plan.is_wrapped else data, plan.layout)
 
 
 def settle(
-    plan: Plan, value: Any, grant: Grant | None, write: Callable[[View], Sequence[str]]
+    plan: Plan,
+    value: Any,
+    grant: Grant | None,
+    handles: Handles,
+    write: Callable[[View], Sequence[str]],
+    reduce: Callable[[View], View] | None = None,
 ) -> tuple[View, Sequence[str]]:
-    """A view and the texts that `write` makes of it to leave, all of them clean.
+    """A view, reduced where that is asked for, and the texts that `write` makes of it to leave, all of them clean.
 
     The careful projection is used only where those texts show that it is needed.
     """
-    view = project(plan, value, grant)
+
+    def view(*, is_careful: bool) -> View:
+        projected = project(plan, value, grant, handles, is_careful=is_careful)
+        return reduce(projected) if reduce else projected
+
+    plain = view(is_careful=False)
     try:
-        texts = write(view)
+        texts = write(plain)
     except Exception:
         texts = (REPLACEMENT,)
-    if any(map(needs_care, texts)):
-        view = project(plan, value, grant, is_careful=True)
-        texts = write(view)
-    return view, texts
+    if not any(map(needs_care, texts)):
+        return plain, texts
+    cleaned = view(is_careful=True)
+    return cleaned, write(cleaned)
 
 
 def _require_type(plan: Plan, value: Any) -> None:
@@ -71,12 +87,12 @@ def _require_type(plan: Plan, value: Any) -> None:
         raise ProjectionError(f"{plan.where} returned {type(value).__name__} in place of {expected.__name__}.")
 
 
-def _serialize(plan: Plan, value: Any, grant: Grant | None, *, is_careful: bool) -> Any:
+def _serialize(plan: Plan, value: Any, grant: Grant | None, handles: Handles | None, *, is_careful: bool) -> Any:
     key = (grant, is_careful)
     if key not in plan.serializers:
         plan.serializers[key] = write_serializer(plan, grant, is_careful=is_careful)
     try:
-        return plan.serializers[key].to_python(value, mode="json", warnings="error")
+        return plan.serializers[key].to_python(value, mode="json", warnings="error", context=handles)
     except PydanticSerializationError as error:
         if isinstance(error.__cause__, ProjectionError):
             raise error.__cause__ from None

@@ -21,9 +21,10 @@ from mcpshape._nodes import (
     Reference,
     Root,
     Scalar,
+    references,
 )
 from mcpshape._values import CONCEALED, SAFE_INTEGER
-from mcpshape.rules import Clip, Count, Drop, Mask
+from mcpshape.rules import Clip, Count, Drop, Handle, Mask, RowCap
 
 _DECIMAL = r"^-?(\d+(\.\d*)?|\.\d+)([Ee][+-]?\d+)?$"
 _DURATION = r"^-?P(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?$"
@@ -53,6 +54,7 @@ class _Writer:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.held = _held_classes(plan)
 
     def write(self, node: Node) -> CoreSchema:
         match node:
@@ -99,6 +101,8 @@ class _Writer:
         written = [shape for shape in shapes if shape is not None]
         if not written:
             return None
+        if record.key in self.held and Drop() in actions:
+            written.append(core_schema.none_schema())
         schema = written[0] if len(written) == 1 else core_schema.union_schema(list(written))
         return core_schema.typed_dict_field(schema, required=Drop() not in actions, metadata=dict(field.metadata))
 
@@ -108,9 +112,11 @@ class _Writer:
                 return None
             case Mask(value):
                 return core_schema.literal_schema([value])
-            case Clip():
+            case Clip() | Handle():
                 text = core_schema.str_schema()
                 return core_schema.nullable_schema(text) if isinstance(field.node, Nullable) else text
+            case _ if isinstance(self.plan.guard(record, field).rule, RowCap) and self.plan.policy:
+                return core_schema.nullable_schema(core_schema.literal_schema(list(self.plan.policy.levels[:-1])))
             case _ if isinstance(self.plan.guard(record, field).rule, Count):
                 return core_schema.int_schema(ge=0, le=SAFE_INTEGER)
             case _:
@@ -149,6 +155,16 @@ class _Generator(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+
+def _held_classes(plan: Plan) -> set[str]:
+    """The DTO classes whose rows can be held, or can be inside a row that is."""
+    held = {record.key for record in plan.declared.records.values() if plan.cap(record)}
+    while True:
+        inner = {key for each in held for field in plan.declared.records[each].fields for key in references(field.node)}
+        if inner <= held:
+            return held
+        held |= inner
 
 
 def _is_withheld(actions: frozenset[Any]) -> bool:

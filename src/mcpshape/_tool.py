@@ -2,16 +2,26 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import MethodType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from mcpshape._arguments import read_parameters, resolve_hints
+from mcpshape._call import Call
 from mcpshape._guards import Plan
-from mcpshape._shaped import Shaped
 from mcpshape.errors import DefinitionError, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What an author decides for one tool beside its function."""
+
+    empty: str | None = None
+    structured: bool | None = None
+    privacy: str | None = None
+    ask: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -21,8 +31,7 @@ class Tool:
     name: str
     function: Callable[..., Any] = field(repr=False)
     plan: Plan = field(repr=False)
-    empty: str | None
-    structured: bool | None
+    options: Options
     description: str = field(repr=False)
     output_schema: dict[str, Any] | None = field(repr=False)
     served: Callable[..., Any] = field(repr=False)
@@ -56,43 +65,45 @@ def declared_return(function: Callable[..., Any], where: str) -> Any:
 
 def serve(
     function: Callable[..., Any],
+    plan: Plan,
     *,
-    where: str,
     description: str,
     output_schema: dict[str, Any] | None,
-    answer: Callable[[Any], Shaped],
-    fail: Callable[[Exception], Shaped],
-    serving: Callable[[], AbstractContextManager[None]],
+    added: Mapping[str, Any],
+    opening: Callable[[], AbstractContextManager[Call]],
 ) -> Callable[..., Any]:
     """The function that a server calls: same name and parameters, a finished result in place of the DTO."""
     from mcpshape._result import PASSED_ON, RAISED_ON, annotate, make_result
 
-    parameters = read_parameters(function, annotate(output_schema), where)
+    parameters = read_parameters(function, annotate(output_schema), plan.where, added)
+    sends_structured = output_schema is not None
 
-    def finish(value: Any) -> Any:
-        return value if isinstance(value, PASSED_ON) else make_result(answer(value))
+    def finish(call: Call, asked: Mapping[str, Any], value: Any) -> Any:
+        if isinstance(value, PASSED_ON):
+            return value
+        return make_result(call.asked(**asked).answer(plan, value, sends_structured=sends_structured))
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        with serving():
+    def serve_sync(*args: Any, **kwargs: Any) -> Any:
+        with opening() as call:
             try:
-                bound = parameters.bind(args, kwargs)
-                return finish(function(*bound.args, **bound.kwargs))
+                bound, asked = parameters.bind(args, kwargs, call.find)
+                return finish(call, asked, function(*bound.args, **bound.kwargs))
             except RAISED_ON:
                 raise
             except Exception as error:
-                return make_result(fail(error))
+                return make_result(call.fail(error))
 
-    async def call_async(*args: Any, **kwargs: Any) -> Any:
-        with serving():
+    async def serve_async(*args: Any, **kwargs: Any) -> Any:
+        with opening() as call:
             try:
-                bound = parameters.bind(args, kwargs)
-                return finish(await function(*bound.args, **bound.kwargs))
+                bound, asked = parameters.bind(args, kwargs, call.find)
+                return finish(call, asked, await function(*bound.args, **bound.kwargs))
             except RAISED_ON:
                 raise
             except Exception as error:
-                return make_result(fail(error))
+                return make_result(call.fail(error))
 
-    served = functools.wraps(function)(call_async if inspect.iscoroutinefunction(function) else call)
+    served = functools.wraps(function)(serve_async if inspect.iscoroutinefunction(function) else serve_sync)
     served.__doc__ = description
     parameters.describe(served)
     return served

@@ -1,7 +1,8 @@
 """What can be raised, by reader: the model (`UserError`), the author (`DefinitionError`), the operator (the rest)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 class UserError(Exception):
@@ -12,6 +13,7 @@ class UserError(Exception):
         code: A stable word for programs, such as `not_found`.
         hint: What to do next, in one sentence.
         retry_after: Seconds to wait before the same call can succeed.
+        about: DTOs that the message names as in `{event.title}`; it then tells no more of them than the call may.
 
     Example:
         >>> raise UserError("The calendar starts in 2000.", hint="Ask for a later day.")
@@ -20,13 +22,20 @@ class UserError(Exception):
     """
 
     def __init__(
-        self, message: str, *, code: str | None = None, hint: str | None = None, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        hint: str | None = None,
+        retry_after: float | None = None,
+        about: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
         self.hint = hint
         self.retry_after = retry_after
+        self.about = about
 
 
 class EncodingError(Exception):

@@ -30,6 +30,7 @@ class Grant:
     level: str
     toggles: frozenset[str]
     policy: "Policy" = field(repr=False)
+    reasons: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def reaches(self, level: str) -> bool:
         """Whether this grant is at `level` or wider."""
@@ -42,11 +43,19 @@ class Grant:
                 "Grant", [Problem("&", "the two grants are of different policies.", "Use one policy.")]
             )
         narrower = min(self, other, key=lambda grant: self.policy.rank(grant.level))
-        return Grant(narrower.level, self.toggles & other.toggles, self.policy)
+        return Grant(narrower.level, self.toggles & other.toggles, self.policy, self.reasons + other.reasons)
+
+    def narrowed(self, who: str, other: "Grant") -> "Grant":
+        """The meet with what somebody asked for, and a reason for `explain` that says who and what came out."""
+        met = self & other
+        missing = sorted(other.toggles - met.toggles)
+        refused = [] if met.level == other.level else [f"level {other.level}"]
+        outcome = f", without {', '.join(refused + missing)}" if refused or missing else ""
+        return replace(met, reasons=(*self.reasons, f"{who}: asked for {other.level}, got {met.level}{outcome}"))
 
     def explain(self) -> str:
-        """The grant in words, one line for the level and one for each toggle."""
-        lines = [f"level {self.level} ({self.policy.rank(self.level) + 1} of {len(self.policy.levels)})"]
+        """The grant in words: who narrowed it, the level, and each toggle."""
+        lines = [*self.reasons, f"level {self.level} ({self.policy.rank(self.level) + 1} of {len(self.policy.levels)})"]
         return "\n".join(lines + [self._explain_toggle(name) for name in sorted(self.policy.toggles)])
 
     def _explain_toggle(self, name: str) -> str:
@@ -98,6 +107,12 @@ class Policy:
     def rules(self, rules: Mapping[type, Mapping[str, Rule]]) -> "Policy":
         """The same policy with rules for DTO classes that you do not own, as `{Class: {"field": rule}}`."""
         return replace(self, foreign={**self.foreign, **rules})
+
+    def widest(self, level: str) -> Grant:
+        """The grant of `level` with every toggle on that can be on there."""
+        bare = Grant(level, frozenset(), self)
+        possible = {name for name, each in self.toggles.items() if bare.reaches(each.offered_since)}
+        return replace(bare, toggles=frozenset(possible))
 
     def grant(self, level: str | None = None, *, toggles: Mapping[str, bool] | None = None) -> Grant:
         """The grant of `level` with its usual toggles, some of them flipped.

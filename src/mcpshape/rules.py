@@ -1,7 +1,12 @@
 """What a field of a DTO declares: at which level it is shown, and what stands there otherwise."""
 
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic import GetCoreSchemaHandler, ValidationInfo
+from pydantic_core import CoreSchema, core_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,94 @@ class Clip:
     length: int
 
 
-Action = Show | Drop | Mask | Clip
+@dataclass(frozen=True, slots=True)
+class Coarsen:
+    """A coarser value in place of the real one, rounded down.
+
+    `step` is `"15min"` or another part of an hour, `"hour"`, `"day"`, `"week"` (from Monday) or `"month"` for dates and
+    times, in their own zone; a number for numbers.
+    """
+
+    step: str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A short opaque id in place of the real one, which differs between principals and between periods.
+
+    On a tool parameter, `Annotated[str, Handle("event", among=ids)]` takes such an id back: `ids` gives the real ids
+    that it may stand for, and the tool receives the real one. Of a tool that is a method, `ids` may take the object it
+    is bound to.
+    """
+
+    kind: str
+    among: Callable[..., Iterable[str]] | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """On a parameter, resolve the handle once it is known to be a text; the published schema is a text's."""
+        declared = handler(source)
+        kind, among = self.kind, self.among
+        if among is None:
+            return declared
+
+        def resolve(handle: Any, info: ValidationInfo) -> Any:
+            return info.context.resolve(kind, handle, among) if isinstance(info.context, Resolving) else handle
+
+        return core_schema.with_info_after_validator_function(resolve, declared)
+
+
+FindReal = Callable[[str, str, Iterable[str]], str]
+"""Kind, handle and candidates to the real id; raises the one `UserError` where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolving:
+    """The validation context under which handles in arguments are resolved."""
+
+    find: FindReal
+    owner: Any = None
+
+    def resolve(self, kind: str, handle: str, among: Callable[..., Iterable[str]]) -> str:
+        """The real id that a handle stands for."""
+        candidates = among(self.owner) if inspect.signature(among).parameters else among()
+        return self.find(kind, handle, candidates)
+
+
+Action = Show | Drop | Mask | Clip | Coarsen | Handle
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Ladder:
+    """One action from each of several levels on, as `{"minimal": Coarsen("day"), "standard": Show()}`.
+
+    Below the narrowest level that is named there is no key.
+    """
+
+    steps: tuple[tuple[str, Action], ...]
+
+    def __init__(self, steps: Mapping[str, Action]) -> None:
+        object.__setattr__(self, "steps", tuple(steps.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class RowCap:
+    """The rule of a field that holds a level or `None`: its row is told at no wider level than that.
+
+    The table keeps its columns: what the row withholds is masked or `null`, and this field says at which level it is
+    held. It is `null` in rows that are told like the others, and has no key at the narrowest level. A value that is no
+    level counts as the narrowest.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Beside the rule of a list: rows whose field `when` is true are there only since level `visible_since`.
+
+    They are gone before anything is counted.
+    """
+
+    visible_since: str
+    when: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,5 +193,7 @@ class Prose:
     """A hint, not a rule: text that its user wrote in Markdown, kept whole where the format is Markdown."""
 
 
-Rule = Always | Since | Until | When | Never | Derived | Count | Mask | Clip | Holds
-RULES = (Always, Since, Until, When, Never, Derived, Count, Mask, Clip)
+Rule = (
+    Always | Since | Until | When | Never | Ladder | RowCap | Derived | Count | Mask | Clip | Coarsen | Handle | Holds
+)
+RULES = (Always, Since, Until, When, Never, Ladder, RowCap, Derived, Count, Mask, Clip, Coarsen, Handle, Rows)

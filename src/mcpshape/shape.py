@@ -1,27 +1,32 @@
 """A server's decisions in one value: what may leave, how it reads, what is said when it fails."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Annotated, Any, Literal, TypeVar
 
-from mcpshape._describe import describe
-from mcpshape._failure import check_wording, explain
+from pydantic import Field
+
+from mcpshape._call import Call, Decisions, open_call
+from mcpshape._describe import Vocabulary, describe
+from mcpshape._failure import check_wording
 from mcpshape._guards import Plan
 from mcpshape._plan import compile_plan
-from mcpshape._project import View, project, settle
-from mcpshape._say import say
+from mcpshape._project import View, settle
 from mcpshape._schema import publish_schema
 from mcpshape._shaped import Shaped
-from mcpshape._tool import Tool, declared_return, serve
+from mcpshape._tokens import Keyring
+from mcpshape._tool import Options, Tool, declared_return, serve
 from mcpshape.encoders import Encoder
-from mcpshape.errors import DefinitionError, EncodingError, Problem
+from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-# The shape that serves the call under way; lets `say` in a tool's body use the grant of the call.
-_SERVING: ContextVar["Shape | None"] = ContextVar("mcpshape_serving", default=None)
+_ASKABLE = frozenset({"privacy", "fields"})
+# The call under way; lets `say` in a tool's body use the grant of the call.
+_CALL: ContextVar[Call | None] = ContextVar("mcpshape_call", default=None)
 
 
 class Shape:
@@ -32,8 +37,15 @@ class Shape:
         encoder: How answers read.
         grant: The level and toggles in force; the policy's default unless said.
         structured: Whether `structuredContent` and an output schema are sent; the encoder decides unless said.
+        keyring: What handles are made with; one that ends with the process unless said.
+        principals: Grants of authenticated callers by client id. They narrow `grant`; whoever is not authenticated then
+            gets the narrowest level.
+        clients: Grants by client name, which a client says of itself; they narrow as well.
         user_errors: Exception types whose text the model may read, besides `UserError`.
         on_encoding_error: The text where an encoder fails; `{format}`, `{reason}` and `{reference}` are filled in.
+
+    Raises:
+        DefinitionError: An argument is not what it should be.
 
     Example:
         >>> from mcpshape.encoders import Json
@@ -51,52 +63,97 @@ class Shape:
         encoder: Encoder,
         grant: Grant | None = None,
         structured: bool | None = None,
+        keyring: Keyring | None = None,
+        principals: Mapping[str, Grant] | None = None,
+        clients: Mapping[str, Grant] | None = None,
         user_errors: Sequence[type[Exception]] = (),
         on_encoding_error: str = "The answer could not be written as {format}: {reason} (reference {reference})",
     ) -> None:
-        if grant is not None and grant.policy is not policy:
-            raise DefinitionError("Shape", [Problem("grant", "it is of another policy.", "Take it from policy.grant.")])
         check_wording(on_encoding_error)
-        self.policy = policy
-        self.encoder = encoder
-        self.grant = policy.grant() if policy and grant is None else grant
-        self.structured = structured
-        self.user_errors = tuple(user_errors)
-        self.on_encoding_error = on_encoding_error
-        self.tools: dict[str, Tool] = {}
+        named = {**(principals or {}), **(clients or {})}
+        if problems := list(_problems(policy, encoder, {"grant": grant} if grant else {}, named)):
+            raise DefinitionError("Shape", problems)
+        self._decisions = Decisions(
+            policy=policy,
+            encoder=encoder,
+            grant=policy.grant() if policy and grant is None else grant,
+            keyring=keyring or Keyring.of_this_process(),
+            principals=dict(principals or {}),
+            clients=dict(clients or {}),
+            user_errors=tuple(user_errors),
+            on_encoding_error=on_encoding_error,
+        )
+        self._structured = structured
         self._plans: dict[Any, Plan] = {}
+        self.tools: dict[str, Tool] = {}
+
+    @property
+    def policy(self) -> Policy | None:
+        """The levels and toggles, if there are any."""
+        return self._decisions.policy
+
+    @property
+    def encoder(self) -> Encoder:
+        """How answers read."""
+        return self._decisions.encoder
+
+    @property
+    def grant(self) -> Grant | None:
+        """The setting: the widest that any call gets."""
+        return self._decisions.grant
 
     def using(
-        self, *, encoder: Encoder | None = None, grant: Grant | None = None, structured: bool | None = None
+        self,
+        *,
+        encoder: Encoder | None = None,
+        grant: Grant | None = None,
+        structured: bool | None = None,
+        keyring: Keyring | None = None,
+        principals: Mapping[str, Grant] | None = None,
+        clients: Mapping[str, Grant] | None = None,
     ) -> "Shape":
         """The same shape and tools with some of its decisions changed; the original stays as it is."""
+        decided = self._decisions
         changed = Shape(
-            self.policy,
-            encoder=encoder or self.encoder,
-            grant=grant or self.grant,
-            structured=self.structured if structured is None else structured,
-            user_errors=self.user_errors,
-            on_encoding_error=self.on_encoding_error,
+            decided.policy,
+            encoder=encoder or decided.encoder,
+            grant=grant or decided.grant,
+            structured=self._structured if structured is None else structured,
+            keyring=keyring or decided.keyring,
+            principals=decided.principals if principals is None else principals,
+            clients=decided.clients if clients is None else clients,
+            user_errors=decided.user_errors,
+            on_encoding_error=decided.on_encoding_error,
         )
         for tool in self.tools.values():
-            changed._register(tool.function, tool.plan, empty=tool.empty, structured=tool.structured)
+            changed._register(tool.function, tool.plan, tool.options)
         return changed
 
-    def tool(self, *, empty: str | None = None, structured: bool | None = None) -> Callable[[_Function], _Function]:
+    def tool(
+        self,
+        *,
+        empty: str | None = None,
+        structured: bool | None = None,
+        privacy: str | None = None,
+        ask: Collection[str] = (),
+    ) -> Callable[[_Function], _Function]:
         """Decorate a tool function whose return annotation is a DTO; goes under the server's own `tool` decorator.
 
         Args:
             empty: What an empty answer means and what to do then; appended to the description.
             structured: Overrides the shape's choice for this tool.
+            privacy: The widest level that this tool answers at.
+            ask: Optional arguments that a caller may narrow one call with, `privacy` and `fields`.
 
         Raises:
             DefinitionError: The return type is untyped or breaks the policy, or the description has an unknown word.
         """
+        options = Options(empty=empty, structured=structured, privacy=privacy, ask=frozenset(ask))
 
         def decorate(function: _Function) -> _Function:
             where = f"tool {function.__name__}"
             plan = compile_plan(declared_return(function, where), self.policy, where)
-            return self._register(function, plan, empty=empty, structured=structured).served  # type: ignore[return-value]
+            return self._register(function, plan, options).served  # type: ignore[return-value]
 
         return decorate
 
@@ -112,7 +169,7 @@ class Shape:
             DefinitionError: The type breaks a rule of the policy.
         """
         plan = self._plan(type(value) if declared is None else declared)
-        return self._render(plan, value, grant or self.grant, self._sends_structured(None))
+        return self._call(plan.where, grant).answer(plan, value, sends_structured=self._sends_structured(None))
 
     def view(self, value: Any, *, grant: Grant | None = None, declared: Any = None) -> View:
         """What a grant lets out of a DTO, before it is encoded.
@@ -122,7 +179,8 @@ class Shape:
             ProjectionError: The value does not fit its type.
         """
         plan = self._plan(type(value) if declared is None else declared)
-        return settle(plan, value, grant or self.grant, lambda view: (view.to_json(),))[0]
+        call = self._call(plan.where, grant)
+        return settle(plan, value, call.grant, call.handles(), lambda view: (view.to_json(),))[0]
 
     def say(self, template: str, **dtos: Any) -> str:
         """A sentence about DTOs, such as `"Opened {event.title}"`, that tells no more than the grant of the call.
@@ -130,16 +188,17 @@ class Shape:
         Raises:
             DefinitionError: The template names anything but fields of the DTOs.
         """
-        serving = _SERVING.get()
-        grant = serving.grant if serving is not None and serving.policy is self.policy else self.grant
-        plans = {name: self._plan(type(dto)) for name, dto in dtos.items()}
-        views = {name: project(plans[name], dto, grant, is_careful=True) for name, dto in dtos.items()}
-        return say(template, {name: (plans[name], views[name]) for name in dtos})
+        call = _CALL.get()
+        call = call if call is not None and call.decisions.policy is self.policy else self._call("say")
+        return call.sentence(template, {name: (self._plan(type(dto)), dto) for name, dto in dtos.items()})
 
     def fail(self, error: Exception, *, where: str = "the server") -> Shaped:
         """The answer for an exception: its text where the model may read it, else a fixed sentence and a log entry."""
-        failure = explain(error, where=where, user_errors=self.user_errors, on_encoding_error=self.on_encoding_error)
-        return Shaped(failure.text, is_error=True)
+        return self._call(where).fail(error)
+
+    def _call(self, where: str, grant: Grant | None = None) -> Call:
+        call = open_call(self._decisions, where, None, self._plan)
+        return replace(call, grant=grant) if grant else call
 
     def _plan(self, declared: Any) -> Plan:
         if declared not in self._plans:
@@ -147,60 +206,72 @@ class Shape:
         return self._plans[declared]
 
     def _sends_structured(self, own: bool | None) -> bool:
-        return next(choice for choice in (own, self.structured, self.encoder.structured) if choice is not None)
+        return next(choice for choice in (own, self._structured, self.encoder.structured) if choice is not None)
 
-    def _render(self, plan: Plan, value: Any, grant: Grant | None, sends_structured: bool) -> Shaped:
-        def write(view: View) -> Sequence[str]:
-            text = _encode(self.encoder, view)
-            return (text, view.to_json()) if sends_structured else (text,)
-
-        try:
-            view, (text, *_) = settle(plan, value, grant, write)
-        except Exception as error:
-            return self.fail(error, where=plan.where)
-        return Shaped(text, dict(view.data) if sends_structured else None)
-
-    def _register(
-        self, function: Callable[..., Any], plan: Plan, *, empty: str | None, structured: bool | None
-    ) -> Tool:
+    def _register(self, function: Callable[..., Any], plan: Plan, options: Options) -> Tool:
         name, where = function.__name__, plan.where
-        if name in self.tools:
-            raise DefinitionError(where, [Problem("name", "it is registered twice.", "Give each tool its own name.")])
-        sends_structured = self._sends_structured(structured)
-        description = describe(function.__doc__, self.encoder.vocabulary, empty=empty, where=where)
-        output_schema = publish_schema(plan) if sends_structured else None
+        if problems := list(self._option_problems(name, options)):
+            raise DefinitionError(where, problems)
+        cap = self.policy.widest(options.privacy) if self.policy and options.privacy else None
+        description = describe(function.__doc__, self.encoder.vocabulary, empty=options.empty, where=where)
+        output_schema = publish_schema(plan) if self._sends_structured(options.structured) else None
+
+        @contextmanager
+        def opening() -> Iterator[Call]:
+            call = open_call(self._decisions, where, cap, self._plan)
+            token = _CALL.set(call)
+            try:
+                yield call
+            finally:
+                _CALL.reset(token)
+
         served = serve(
             function,
-            where=where,
+            plan,
             description=description,
             output_schema=output_schema,
-            answer=lambda value: self._render(plan, value, self.grant, sends_structured),
-            fail=lambda error: self.fail(error, where=where),
-            serving=self._serving,
+            added=self._added(options),
+            opening=opening,
         )
         self.tools[name] = Tool(
             name=name,
             function=function,
             plan=plan,
-            empty=empty,
-            structured=structured,
+            options=options,
             description=description,
             output_schema=output_schema,
             served=served,
         )
         return self.tools[name]
 
-    @contextmanager
-    def _serving(self) -> Iterator[None]:
-        token = _SERVING.set(self)
-        try:
-            yield
-        finally:
-            _SERVING.reset(token)
+    def _option_problems(self, name: str, options: Options) -> Iterator[Problem]:
+        if name in self.tools:
+            yield Problem("name", "it is registered twice.", "Give each tool its own name.")
+        levels = self.policy.levels if self.policy else ()
+        if options.privacy is not None and options.privacy not in levels:
+            yield Problem("privacy", f"there is no level {options.privacy!r}.", f"Choose one of: {', '.join(levels)}.")
+        if unknown := sorted(options.ask - _ASKABLE):
+            yield Problem("ask", f"{unknown[0]!r} cannot be asked for.", f"Choose from: {', '.join(sorted(_ASKABLE))}.")
+        if "privacy" in options.ask and not levels:
+            yield Problem("ask", "privacy cannot be asked for without a policy.", "Pass the policy to Shape.")
+
+    def _added(self, options: Options) -> dict[str, Any]:
+        """The optional arguments that a tool offers, by name and type."""
+        levels = self.policy.levels if self.policy else ()
+        known: dict[str, Any] = {
+            "privacy": Annotated[Literal[levels] | None, Field(description="Answer at this level or a narrower one.")],
+            "fields": Annotated[
+                list[str] | None, Field(description="Answer with these fields only, such as events.title.")
+            ],
+        }
+        return {name: known[name] for name in sorted(options.ask)}
 
 
-def _encode(encoder: Encoder, view: View) -> str:
-    text = encoder.encode(view)
-    if not text.strip():
-        raise EncodingError(encoder.name, "the encoder returned no text")
-    return text
+def _problems(
+    policy: Policy | None, encoder: Any, grants: Mapping[str, Any], named: Mapping[str, Any]
+) -> Iterator[Problem]:
+    if isinstance(encoder, type) or not isinstance(getattr(encoder, "vocabulary", None), Vocabulary):
+        yield Problem("encoder", "it is no encoder.", "Pass an object, such as Toon().")
+    for path, grant in {**grants, **named}.items():
+        if not isinstance(grant, Grant) or grant.policy is not policy:
+            yield Problem(path, "it is no grant of this policy.", "Take it from policy.grant(level).")

@@ -1,0 +1,119 @@
+"""The core schemas of single values, arrays and counts, as a writer puts them together."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic import SerializationInfo
+from pydantic_core import CoreSchema, core_schema
+
+from mcpshape._nodes import Kind, Scalar
+from mcpshape._values import CONCEALED, Check, exact_integer, finite, text_or_none
+
+
+def leaf(node: Scalar, where: str) -> CoreSchema:
+    """One scalar, written by the table of values."""
+    check = _check(node, where, is_nullable=False)
+    return with_function(check) if check else node.schema
+
+
+def nullable_leaf(node: Scalar, where: str) -> CoreSchema:
+    """One scalar that may be null; where the table says so, an empty text or a number that JSON cannot hold is."""
+    check = text_or_none if node.kind is Kind.TEXT else _check(node, where, is_nullable=True)
+    return with_function(check, when_used="unless-none") if check else core_schema.nullable_schema(node.schema)
+
+
+def _check(node: Scalar, where: str, *, is_nullable: bool) -> Check | None:
+    """The function that writes a scalar where the native serializer would not keep to the table of values."""
+    match node.kind:
+        case Kind.CONCEALED:
+            return lambda _: CONCEALED
+        case Kind.STRING:
+            return str
+        case Kind.INTEGER:
+            return exact_integer
+        case Kind.NUMBER | Kind.DECIMAL:
+            return finite(where, is_nullable=is_nullable)
+        case _:
+            return None
+
+
+def array(items: CoreSchema, form: str) -> CoreSchema:
+    """An array of the given form, `list`, `set`, `frozenset` or any `sequence`."""
+    match form:
+        case "set":
+            return core_schema.set_schema(items)
+        case "frozenset":
+            return core_schema.frozenset_schema(items)
+        case "sequence":
+            # A declared Sequence may hold any kind of sequence; the native list takes lists only.
+            return with_function(list, core_schema.list_schema(items))
+        case _:
+            return core_schema.list_schema(items)
+
+
+def constant(value: Any) -> CoreSchema:
+    """The same value in place of any other."""
+    return with_function(lambda _: value)
+
+
+def handle(kind: str) -> CoreSchema:
+    """A handle in place of an id, made by the `Handles` that the call passes as context."""
+
+    def write(value: Any, info: SerializationInfo[Any]) -> str | None:
+        return None if value is None else info.context.make(kind, str(value))
+
+    return serialized(core_schema.plain_serializer_function_ser_schema(write, info_arg=True))
+
+
+def count_rows(path: Sequence[tuple[str, str | None]]) -> CoreSchema:
+    """The number of rows along a path of lists, each with the field whose rows are gone from it, if any."""
+
+    def count(owner: Any, _: Any) -> int:
+        rows = [owner]
+        for name, hidden in path:
+            inner = [row for each in rows for row in _read_rows(each, name)]
+            rows = without(hidden)(inner) if hidden else inner
+        return len(rows)
+
+    return serialized(core_schema.plain_serializer_function_ser_schema(count, is_field_serializer=True))
+
+
+def without(hidden: str) -> Callable[[Any], list[Any]]:
+    """The function that drops the rows in which a field is true."""
+    return lambda rows: [row for row in rows if not read_value(row, hidden)]
+
+
+def _read_rows(owner: Any, name: str) -> Any:
+    rows = read_value(owner, name)
+    return getattr(rows, "root", rows) or ()
+
+
+def read_value(row: Any, name: str) -> Any:
+    """One value of a row, by its Python name."""
+    return row.get(name) if isinstance(row, dict) else getattr(row, name)
+
+
+def then(schema: CoreSchema, function: Callable[[Any], Any]) -> CoreSchema:
+    """What a schema writes, passed through a function."""
+    return with_wrapper(lambda value, handler: function(handler(value)), schema)
+
+
+def with_wrapper(function: Callable[[Any, Any], Any], schema: CoreSchema) -> CoreSchema:
+    """What a function makes of a value and of the handler that writes it."""
+    return serialized(core_schema.wrap_serializer_function_ser_schema(function, schema=schema))
+
+
+def with_function(
+    function: Callable[[Any], Any],
+    returned: CoreSchema | None = None,
+    *,
+    when_used: core_schema.WhenUsed = "always",
+) -> CoreSchema:
+    """What a function makes of a value, written by `returned` where that is given."""
+    written = core_schema.plain_serializer_function_ser_schema(function, return_schema=returned, when_used=when_used)
+    return core_schema.none_schema(serialization=written)
+
+
+def serialized(serialization: Any) -> CoreSchema:
+    """A schema that is only ever written."""
+    return core_schema.any_schema(serialization=serialization)

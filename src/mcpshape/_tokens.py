@@ -1,0 +1,99 @@
+"""Opaque ids: keyed hashes that can be resolved by whoever holds the secret, and linked by nobody."""
+
+import hmac
+import secrets
+import time
+from base64 import b32encode
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+
+from mcpshape.errors import DefinitionError, Problem
+
+WEEK = 7 * 24 * 3600
+SHORTEST, LONGEST = 11, 26
+_LEAST_SECRET = 16
+_FIRST = "abcdefghijklmnop"
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """What handles of one server are made with.
+
+    Args:
+        secret: At least 16 bytes, the same on every replica.
+        period: Seconds after which an id gets another handle; those of the period before are still accepted.
+        clock: The current time in seconds.
+
+    Raises:
+        DefinitionError: The secret is too short.
+    """
+
+    secret: bytes = field(repr=False)
+    period: float = WEEK
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        if len(self.secret) < _LEAST_SECRET:
+            problem = Problem(
+                "secret", f"it has less than {_LEAST_SECRET} bytes.", "Make one with secrets.token_bytes(32)."
+            )
+            raise DefinitionError("Keyring", [problem])
+
+    @classmethod
+    def of_this_process(cls) -> "Keyring":
+        """A keyring whose handles end with the process."""
+        return cls(secrets.token_bytes(32))
+
+    def make(self, kind: str, real: str, principal: str, *, length: int = SHORTEST) -> str:
+        """The handle of an id."""
+        return _handle(self.secret, principal, kind, self._now(), real)[:length]
+
+    def find(self, kind: str, handle: str, principal: str, candidates: Iterable[str]) -> str | None:
+        """The id among `candidates` that a handle stands for, or `None` where there is none or more than one.
+
+        Every candidate is compared, whatever is found, so that the time tells nothing.
+        """
+        now, found = self._now(), []
+        for real in candidates:
+            for period in (now, now - 1):
+                whole = _handle(self.secret, principal, kind, period, real)
+                if hmac.compare_digest(whole[: len(handle)].encode(), handle.encode()):
+                    found.append(real)
+        return found[0] if len(found) == 1 and SHORTEST <= len(handle) <= LONGEST else None
+
+    def _now(self) -> int:
+        return int(self.clock() // self.period)
+
+
+@lru_cache(maxsize=1 << 17)
+def _handle(secret: bytes, principal: str, kind: str, period: int, real: str) -> str:
+    """The longest handle (RFC 4648 base32, a letter first), of which shorter ones are the beginning."""
+    key = secret if len(secret) <= blake2b.MAX_KEY_SIZE else blake2b(secret).digest()
+    parts = [part.encode("utf-8", "surrogatepass") for part in (principal, kind, str(period), real)]
+    message = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+    digest = blake2b(message, key=key, digest_size=17, person=b"mcpshape handle").digest()
+    return _FIRST[digest[0] % len(_FIRST)] + b32encode(digest[1:]).decode().rstrip("=").lower()[: LONGEST - 1]
+
+
+class Handles:
+    """The handles of one answer: two ids never share one, at the cost of longer handles where they would."""
+
+    def __init__(self, keyring: Keyring, principal: str, lengths: dict[str, int] | None = None) -> None:
+        self._keyring, self._principal = keyring, principal
+        self._lengths = lengths or {}
+        self._made: dict[tuple[str, str], str] = {}
+        self.collided: set[str] = set()
+
+    def make(self, kind: str, real: str) -> str:
+        """The handle of an id in this answer."""
+        handle = self._keyring.make(kind, real, self._principal, length=self._lengths.get(kind, SHORTEST))
+        if self._made.setdefault((kind, handle), real) != real:
+            self.collided.add(kind)
+        return handle
+
+    def longer(self) -> "Handles":
+        """A fresh start with more characters for the kinds that collided."""
+        grown = {kind: self._lengths.get(kind, SHORTEST) + 1 for kind in self.collided}
+        return Handles(self._keyring, self._principal, {**self._lengths, **grown})
