@@ -97,7 +97,7 @@ def _make_guard(field: Field, foreign: Rule | None, policy: Policy | None) -> Gu
 
 
 def _guard_problems(tree: Declared, record: Record, field: Field, guard: Guard, policy: Policy | None) -> list[Problem]:
-    problems = [*_name_problems(guard, policy), *_source_problems(tree, record, field, guard)]
+    problems = [*_name_problems(guard, policy), *_source_problems(tree, record, field, guard, policy)]
     return problems + [problem for action in _actions(guard) for problem in _action_problems(field.node, action)]
 
 
@@ -160,7 +160,9 @@ def _toggles(policy: Policy | None) -> tuple[str, ...]:
     return tuple(policy.toggles) if policy else ()
 
 
-def _source_problems(tree: Declared, record: Record, field: Field, guard: Guard) -> Iterator[Problem]:
+def _source_problems(
+    tree: Declared, record: Record, field: Field, guard: Guard, policy: Policy | None
+) -> Iterator[Problem]:
     """Fields that a guard names and the DTO does not have."""
     if guard.rows:
         rows = row_type(tree, field.node)
@@ -169,6 +171,8 @@ def _source_problems(tree: Declared, record: Record, field: Field, guard: Guard)
                 "", f"its rows have no field {guard.rows.when!r}.", "Put Rows on a list of DTOs that have it."
             )
     match guard.rule:
+        case RowCap():
+            yield from _cap_problems(field.node, policy)
         case Derived(()):
             yield Problem("", "it is derived from nothing.", "Name its sources.")
         case Derived(names):
@@ -183,6 +187,23 @@ def _source_problems(tree: Declared, record: Record, field: Field, guard: Guard)
                 yield Problem("", f"{path} is no list, so it has no rows to count.", "Count a list.")
         case _:
             return
+
+
+def _cap_problems(node: Node, policy: Policy | None) -> Iterator[Problem]:
+    match node:
+        case Nullable(inner):
+            yield from _cap_problems(inner, policy)
+        case Choice(options):
+            for option in options:
+                yield from _cap_problems(option, policy)
+        case Scalar(_, {"type": "literal", "expected": expected}):
+            for name in expected:
+                if policy and name not in policy.levels:
+                    yield Problem("", f"{name!r} is no level.", f"Choose from: {', '.join(policy.levels)}.")
+        case Scalar(_, {"type": "str" | "enum"}):
+            return
+        case _:
+            yield Problem("", "a RowCap holds the name of a level, or None.", "Declare str | None or a Literal.")
 
 
 def _unknown_source(name: str) -> Problem:

@@ -64,7 +64,7 @@ class _Writer:
         narrower: list[_Writer] = []
         if self.plan.policy and self.grant and any(self.plan.cap(record) for record in records):
             levels = self.plan.policy.levels[: self.plan.rank(self.grant.level)]
-            grants = [self.grant & self.plan.policy.widest(level) for level in levels]
+            grants = [self.grant & self.plan.policy.grant(level) for level in levels]
             narrower = [_Writer(self.plan, each, is_careful=self.is_careful, held_from=self.grant) for each in grants]
         for place, writer in enumerate([*narrower, self]):
             for record in records:
@@ -179,10 +179,11 @@ class _Writer:
     def _field(self, record: Record, field: Field) -> CoreSchema | None:
         where = f"{record.name}.{field.name}"
         node = Nullable(field.node) if field.is_optional_key else field.node
-        action = decide(self.plan, record, field, self.grant)
         if self.held_from and decide(self.plan, record, field, self.held_from) == Drop():
             return None
-        match action:
+        if isinstance(self.plan.guard(record, field).rule, RowCap) and self.held_from:
+            return constant(self.suffix[1:])
+        match decide(self.plan, record, field, self.grant):
             case Drop():
                 return constant(None) if self.held_from else None
             case Mask(value):
@@ -204,7 +205,7 @@ class _Writer:
                     [(each.name, self._hidden(owner, each)) for owner, each in steps(self.plan.declared, record, path)]
                 )
             case RowCap():
-                return constant(self.suffix[1:] or None)
+                return constant(None)
             case _:
                 hidden = self._hidden(record, field)
                 written = self.write(node, where)

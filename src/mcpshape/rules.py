@@ -104,7 +104,7 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class RowCap:
-    """The rule of a field that holds a level or `None`: its row is told at no wider level than that.
+    """The rule of a field that holds a level or `None`: its row is told as that level usually is, and no wider.
 
     The table keeps its columns: what the row withholds is masked or `null`, and this field says at which level it is
     held. It is `null` in rows that are told like the others, and has no key at the narrowest level. A value that is no
