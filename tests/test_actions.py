@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import pytest
 from hypothesis import given
@@ -14,10 +14,12 @@ from typing_extensions import TypedDict
 
 from mcpshape import (
     Always,
+    Clip,
     Coarsen,
     Count,
     DefinitionError,
     Drop,
+    Handle,
     Ladder,
     Mask,
     Policy,
@@ -70,7 +72,7 @@ def view(dto: BaseModel, level: str) -> Any:
 
 
 def coarse(annotation: Any, value: Any, step: Any) -> Any:
-    dto = create_model("Dto", value=(Annotated[annotation, Coarsen(step)], ...))
+    dto = create_model("Dto", value=(cast(Any, Annotated[annotation, Coarsen(step)]), ...))
     return Shape(encoder=Json()).view(dto(value=value)).data["value"]
 
 
@@ -116,7 +118,7 @@ def test_coarser_moments_are_never_later_and_stay_when_rounded_again(moment: dat
 )  # fmt: skip
 def test_a_step_that_does_not_fit_is_refused(annotation: Any, step: Any) -> None:
     """Rule 7: with the steps that there are."""
-    dto = create_model("Dto", value=(Annotated[annotation, Coarsen(step)], ...))
+    dto = create_model("Dto", value=(cast(Any, Annotated[annotation, Coarsen(step)]), ...))
     with pytest.raises(DefinitionError, match="cannot be rounded to"):
         compile_plan(dto, None, "tool")
 
@@ -232,12 +234,16 @@ def test_counts_go_through_nested_lists_and_follow_their_source() -> None:
         (Annotated[str, Since("open", below=Coarsen("day"))], "cannot be rounded to 'day'"),
         (Annotated[int, RowCap()], "a RowCap holds the name of a level"),
         (Annotated[Literal["secret"], RowCap()], "'secret' is no level"),
+        (Annotated[int, Handle("x")], "a Handle stands for one id"),
+        (Annotated[int, Since("open", below=Clip(3))], "a Clip cuts one text"),
+        (Annotated[int, Always(), Clip(3)], "a Clip cuts one text"),
+        (Annotated[date, Clip(3)], "a Clip cuts one text"),
         (Annotated[str, Always], "a rule is named but not made"),
     ],
 )
 def test_a_row_rule_that_cannot_hold_is_refused(annotation: Any, message: str) -> None:
     """Rule 7: with path and remedy."""
-    dto = create_model("Dto", field=(annotation, ...))
+    dto = create_model("Dto", field=(cast(Any, annotation), ...))
     with pytest.raises(DefinitionError, match=f"Dto.field: .*{message}"):
         compile_plan(dto, POLICY, "tool")
 
@@ -245,4 +251,4 @@ def test_a_row_rule_that_cannot_hold_is_refused(annotation: Any, message: str) -
 def test_row_rules_need_a_policy() -> None:
     """Rule 2: a forgotten policy does not open everything."""
     with pytest.raises(DefinitionError, match="its rule needs levels"):
-        compile_plan(create_model("Dto", field=(Annotated[str, RowCap()], ...)), None, "tool")
+        compile_plan(create_model("Dto", field=(cast(Any, Annotated[str, RowCap()]), ...)), None, "tool")

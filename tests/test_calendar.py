@@ -276,7 +276,7 @@ async def test_busy_is_real_and_the_status_says_why_not() -> None:
         week = decode(await ask(client, "list_events_between", start="2026-07-13", end="2026-07-17"))
     events = [event for day in week["days"] for event in day["events"]]
     assert {event["status"] for event in events if not event["is_busy"]} == {"free", "cancelled", "declined"}
-    assert {event["status"] for event in events if event["is_busy"]} == {"completed", "ongoing", None}
+    assert {event["status"] for event in events if event["is_busy"]} == {"completed", "ongoing", "tentative", None}
     assert week["total"] == len(events) == sum(day["total"] for day in week["days"])
 
 
@@ -343,6 +343,8 @@ async def test_notes_are_prose_in_markdown_and_data_in_toon() -> None:
         (["--ics", "missing.ics"], "there is no file missing.ics"),
         (["--port", "http"], "http is no port; choose one from 1 to 65535"),
         (["--port", "0"], "0 is no port"),
+        (["--port", "9000"], "--port needs --transport http"),
+        (["--priv", "strict"], "unrecognized arguments: --priv"),
         (["--tz", "Berlin"], "there is no time zone Berlin; write one such as Europe/Berlin"),
         (["--now", "soon"], "soon is no date and time; write one such as 2026-07-13T10:20"),
         (["--transport", "pigeon"], "invalid choice: 'pigeon'"),
@@ -363,8 +365,7 @@ async def test_a_broken_file_does_not_hide_the_readable_events(tmp_path: Path) -
     (tmp_path / "work.ics").write_text(
         broken + A3_CALENDAR.replace("UID:", "UID:x").replace("ATTENDEE:", "RDATE:CANARY\nATTENDEE:", 1)
     )
-    (tmp_path / "noise.ics").write_text("CANARY")
-    options = ["--ics", str(tmp_path / "work.ics"), "--ics", str(tmp_path / "noise.ics"), "--privacy", "minimal"]
+    options = ["--ics", str(tmp_path / "work.ics"), "--privacy", "minimal"]
     async with over_stdio(*options) as (client, log):
         listing = decode(await ask(client, "list_events", day="2026-07-13"))
         log.seek(0)
@@ -372,8 +373,17 @@ async def test_a_broken_file_does_not_hide_the_readable_events(tmp_path: Path) -
     assert [event["title"] for event in listing["events"]] == ["Sprint planning", "1on1", "1on1"]
     assert "work.ics: skipped an event without a readable DTSTART" in stderr
     assert "work.ics: skipped unreadable RDATE of an event" in stderr
-    assert "noise.ics: skipped, because it is no calendar" in stderr
     assert "CANARY" not in stderr
+
+
+@pytest.mark.parametrize("text", ["", "CANARY", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:CANARY\n"])
+def test_a_file_without_a_whole_calendar_is_refused_and_not_taken_for_free_time(text: str, tmp_path: Path) -> None:
+    """Bad input: an empty answer would say that nothing is planned."""
+    path = tmp_path / "noise.ics"
+    path.write_text(text)
+    ended = subprocess.run(command("--ics", str(path)), capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr == "mcpshape-calendar: noise.ics holds no whole calendar; export it again as .ics\n"
 
 
 async def test_wrong_calls_say_what_to_do() -> None:
@@ -392,4 +402,4 @@ async def test_wrong_calls_say_what_to_do() -> None:
     assert "day" in texts[1]
     assert "minutes: Input should be a valid integer" in texts[2]
     assert texts[3] == "Error: There is no event with this id. Take an id from list_events."
-    assert texts[4] == "Error: The end must be 0 to 92 days after the start. Ask for a shorter time."
+    assert texts[4] == "Error: The end has to be 0 to 92 days after the start. Ask for another end."

@@ -301,6 +301,24 @@ def test_a_grant_of_another_policy_is_refused() -> None:
         Shape(POLICY, encoder=Json(), grant=Policy(levels=("strict",)).grant())
 
 
+@pytest.mark.parametrize("encoder", [Toon, "toon", None])
+def test_an_encoder_that_is_none_is_refused(encoder: Any) -> None:
+    """Rule 7: a forgotten pair of parentheses is told at once."""
+    with pytest.raises(DefinitionError, match=r"it is no encoder. Pass an object, such as Toon\(\)"):
+        Shape(encoder=encoder)
+
+
+def test_the_decorator_works_without_parentheses() -> None:
+    """`@shape.tool` and `@shape.tool()` are the same."""
+    shape = Shape(encoder=Json())
+
+    @shape.tool
+    def tool() -> Guarded:
+        return Guarded(text="x")
+
+    assert shape.tools["tool"].served().structured_content == {"text": "x"}
+
+
 def test_a_policy_without_a_grant_is_refused_at_the_door() -> None:
     """Rule 4: no grant is not the widest one."""
     from mcpshape._plan import compile_plan

@@ -18,6 +18,7 @@ LAYERS = (
     {"_markers", "_layout", "_foreign", "policy"},
     {"_declared", "_guards"},
     {"_leaves", "_classes"},
+    {"_problems"},
     {"_plan", "_writer"},
     {"_project", "_schema", "_describe", "_fields"},
     {"encoders.toon", "encoders.json", "encoders.markdown", "_failure", "_say", "_arguments", "_result"},
@@ -25,6 +26,7 @@ LAYERS = (
     {"_call"},
     {"_tool"},
     {"shape"},
+    {"mcpserver"},
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -1,5 +1,7 @@
 """Levels, toggles and grants."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,8 +118,9 @@ def test_a_grant_explains_itself() -> None:
     [
         ((), {}, "", "a policy needs at least one level"),
         (("a", "a"), {}, "", "a level is named twice"),
-        (("a",), {}, "b", "there is no level 'b'"),
-        (("a",), {"t": Toggle(on_since="b", offered_since="a")}, "", "there is no level 'b'"),
+        ("strict", {}, "", "it is one text. Give a tuple of names"),
+        (("a",), {}, "b", "default: there is no level 'b'"),
+        (("a",), {"t": Toggle(on_since="b", offered_since="a")}, "", "toggles.t: there is no level 'b'"),
         (("a", "b"), {"t": Toggle(on_since="a", offered_since="b")}, "", "it is on from a but offered only from b"),
         (("a",), {"t": Toggle(on_since="a", offered_since="a", requires="u")}, "", "there is no toggle 'u'"),
         (
@@ -132,7 +135,7 @@ def test_a_grant_explains_itself() -> None:
     ],
 )
 def test_a_policy_that_cannot_hold_is_refused(
-    levels: tuple[str, ...], toggles: dict[str, Toggle], default: str, message: str
+    levels: Any, toggles: dict[str, Toggle], default: str, message: str
 ) -> None:
     """Rule 7: mistakes in a policy are found when it is made, with what mends them."""
     with pytest.raises(DefinitionError, match=message):

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from tzlocal import get_localzone
 
 from calendar_server.dtos import policy
+from calendar_server.reading import UnreadableCalendarError
 from calendar_server.server import Config, build
 from mcpshape import DefinitionError
 from mcpshape.encoders import Encoder, Json, Markdown, Toon
@@ -32,34 +33,51 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve a calendar over stdio or HTTP until the client goes away."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    if options.port and options.transport != "http":
+        parser.error("--port needs --transport http")
     try:
         server = build(_config(options))
     except DefinitionError as error:
         parser.error(" ".join(str(problem) for problem in error.problems))
+    except UnreadableCalendarError as error:
+        parser.error(f"{error} holds no whole calendar; export it again as .ics")
     if options.transport == "stdio":
         server.run("stdio")
     else:
-        server.run("streamable-http", host="127.0.0.1", port=options.port)
+        server.run("streamable-http", host="127.0.0.1", port=options.port or 8000)
 
 
 def _parser() -> _Parser:
-    parser = _Parser(prog="mcpshape-calendar", description="A calendar as an MCP server, with four privacy levels.")
+    parser = _Parser(
+        prog="mcpshape-calendar",
+        description="A calendar as an MCP server, with four privacy levels.",
+        allow_abbrev=False,
+    )
     parser.add_argument(
-        "--ics", type=_file, action="append", help="an .ics file; may be repeated; a sample unless said"
+        "--ics",
+        type=_file,
+        action="append",
+        help="an .ics file; may be repeated (default: a sample week from 2026-07-13)",
     )
     parser.add_argument("--me", help="your e-mail address, to know your own answers to invitations")
-    parser.add_argument("--privacy", default=policy.default, help=f"one of {', '.join(policy.levels)}")
     parser.add_argument(
-        "--toggle", type=_toggle, action="append", default=[], help="such as notes=off; may be repeated"
+        "--privacy", default=policy.default, help=f"one of {', '.join(policy.levels)} (default: {policy.default})"
     )
-    parser.add_argument("--format", choices=_ENCODERS, default="toon")
+    parser.add_argument(
+        "--toggle",
+        type=_toggle,
+        action="append",
+        default=[],
+        help=f"NAME=on or NAME=off; may be repeated; from {', '.join(policy.toggles)}",
+    )
+    parser.add_argument("--format", choices=_ENCODERS, default="toon", help="how answers read (default: toon)")
     parser.add_argument("--structured", action=argparse.BooleanOptionalAction, help="send structuredContent as well")
     parser.add_argument(
         "--tz", type=_zone, default=get_localzone(), help="an IANA time zone; the machine's unless said"
     )
     parser.add_argument("--now", type=_moment, help="a fixed date and time, for runs that can be repeated")
-    parser.add_argument("--transport", choices=("stdio", "http"), default="stdio")
-    parser.add_argument("--port", type=_port, default=8000)
+    parser.add_argument("--transport", choices=("stdio", "http"), default="stdio", help="(default: stdio)")
+    parser.add_argument("--port", type=_port, help="of --transport http, on 127.0.0.1 (default: 8000)")
     return parser
 
 

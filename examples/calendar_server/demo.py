@@ -10,14 +10,23 @@ from calendar_server.dtos import policy
 Question = tuple[str, list[str], str, dict[str, str]]
 
 _DAY = ("list_events", {"day": "2026-07-13"})
+_NEXT: tuple[str, dict[str, str]] = ("next_event", {})
+_ASKS = {
+    "strict": "is this time taken?",
+    "minimal": "what is it and where?",
+    "standard": "lists as at minimal; single events tell more",
+    "detailed": "likewise",
+}
 _UNKNOWN = ("get_event", {"event_id": "e0000000000"})
 
 
 async def main() -> None:
     """Show one day at every level, then in every format, then an error."""
     questions: list[Question] = [
-        (f"list_events at the level {level}, as TOON", ["--privacy", level], *_DAY) for level in policy.levels
+        (f"list_events at the level {level} ({_ASKS[level]}), as TOON", ["--privacy", level], *_DAY)
+        for level in policy.levels
     ]
+    questions.append(("next_event at the level detailed, where people are told", ["--privacy", "detailed"], *_NEXT))
     for written in ("markdown", "json"):
         options = ["--privacy", "minimal", "--format", written]
         questions.append((f"list_events at the level minimal, as {written}", options, *_DAY))

@@ -22,7 +22,8 @@ Id = Annotated[str, Always()]
 Title = Annotated[str, Since("minimal", below=Mask("[Event]"))]
 Text = Annotated[str | None, Since("minimal")]
 Attendance = Literal["accepted", "declined", "tentative", "needs_action"]
-Status = Annotated[Literal["cancelled", "declined", "free", "ongoing", "starting_soon", "completed"] | None, Always()]
+_STATUS = Literal["cancelled", "declined", "free", "completed", "ongoing", "starting_soon", "tentative", "needs_action"]
+Status = Annotated[_STATUS | None, Always()]
 Moment = datetime | date
 
 

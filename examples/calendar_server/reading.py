@@ -23,6 +23,10 @@ _LINKED = ("CONFERENCE", "X-GOOGLE-CONFERENCE", "URL", "LOCATION", "DESCRIPTION"
 _SERVICES = {"zoom.us": "Zoom", "meet.google.com": "Google Meet", "teams.microsoft.com": "Microsoft Teams"}
 
 
+class UnreadableCalendarError(Exception):
+    """A file holds no whole calendar; its text is the name of the file."""
+
+
 class Source:
     """The events of some files, as the person with the address `me` sees them in one time zone."""
 
@@ -92,7 +96,9 @@ class Source:
             return "declined" if event.my_attendance_status == "declined" else "free"
         if now >= end:
             return "completed"
-        return "ongoing" if start <= now else "starting_soon" if start - now <= timedelta(minutes=15) else None
+        if start - now <= timedelta(minutes=15):
+            return "ongoing" if start <= now else "starting_soon"
+        return event.my_attendance_status if event.my_attendance_status in {"tentative", "needs_action"} else None
 
 
 def service(link: str | None) -> str | None:
@@ -105,8 +111,9 @@ def _read(path: Path) -> Iterator[tuple[str, Calendar]]:
     try:
         calendars = Calendar.from_ical(path.read_bytes(), multiple=True)
     except ValueError:
-        _LOG.warning("%s: skipped, because it is no calendar", path.name)
-        return
+        calendars = []
+    if not calendars:
+        raise UnreadableCalendarError(path.name)
     for calendar in calendars:
         for event in calendar.walk("VEVENT"):
             broken = sorted({name or "line" for name, _ in event.errors})

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, timedelta
+from typing import Annotated
+
+from pydantic import Field
 
 from calendar_server.dtos import Day, Days, Event, EventRow, FreeTime, Meeting, NextEvent, Slot, policy
 from calendar_server.reading import Source, service
@@ -29,18 +32,18 @@ class CalendarTools:
     def list_events_between(self, start: date, end: date) -> Days:
         """List the events from one day to another, both included and at most 92 days apart, grouped by day."""
         if not timedelta() <= end - start <= _LONGEST:
-            raise UserError("The end must be 0 to 92 days after the start.", hint="Ask for a shorter time.")
+            raise UserError("The end has to be 0 to 92 days after the start.", hint="Ask for another end.")
         days = [self._day(start + timedelta(days=each)) for each in range((end - start).days + 1)]
         return Days(days=[day for day in days if day.events])
 
     @shape.tool(empty="No slots means that the day has no gap that long.")
-    def find_free_time(self, day: date, minutes: int = 30) -> FreeTime:
+    def find_free_time(self, day: date, minutes: Annotated[int, Field(ge=1)] = 30) -> FreeTime:
         """Find the gaps of at least so many minutes between 09:00 and 18:00, and the minutes until the next event."""
         opens, closes = (self._source.midnight(day) + timedelta(hours=hour) for hour in (9, 18))
         busy = [self._source.span(event) for event in self._between(day, day) if event.is_busy]
         following = self._next()
         until = (self._source.span(following)[0] - self._clock()) // timedelta(minutes=1) if following else None
-        slots = list(_gaps(busy, opens, closes, timedelta(minutes=max(minutes, 1))))
+        slots = list(_gaps(busy, opens, closes, timedelta(minutes=minutes)))
         return FreeTime(date=day, slots=slots, minutes_until_next_event=until, next_event=following)
 
     @shape.tool(empty="No event means that none begins within a year.")
@@ -50,12 +53,15 @@ class CalendarTools:
 
     @shape.tool()
     def get_event(self, event_id: str) -> Event:
-        """Get one event with all its {fields}, by an id from another answer."""
+        """Get one event with all {fields} that may be told, by an id from another answer."""
         return self._find(event_id)
 
     @shape.tool()
     def open_video_meeting(self, event_id: str) -> Meeting:
-        """Get the link that opens the video meeting of an event, by an id from another answer."""
+        """Get the link that opens the video meeting of an event, by an id from another answer.
+
+        Without a key video_url the link may not be told; null means that there is none.
+        """
         event = self._find(event_id)
         message = shape.say("Open {event.video_url} to join {event.title}.", event=event) if event.video_url else None
         return Meeting(**dict(event), message=message)

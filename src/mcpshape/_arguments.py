@@ -1,16 +1,16 @@
 """Arguments of a tool call: validated here, so that what is wrong with them is said the same way on every server."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 from pydantic import GetCoreSchemaHandler, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation
 from pydantic_core import CoreSchema, core_schema
 
 from mcpshape.errors import DefinitionError, Problem, UserError
-from mcpshape.rules import FindReal, Resolving
+from mcpshape.rules import FindReal, Handle, Resolving
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,21 @@ def read_parameters(
     ]
     signature = signature.replace(parameters=parameters, return_annotation=returned)
     return Parameters(signature, adapters, frozenset(added))
+
+
+def accepted_kinds(function: Callable[..., Any], where: str) -> set[str]:
+    """The kinds of handles that a tool function takes back, in lists and argument models as well."""
+    hints = resolve_hints(function, where)
+    return {kind for name, hint in hints.items() if name != "return" for kind in _kinds(hint, ())}
+
+
+def _kinds(hint: Any, seen: tuple[Any, ...]) -> Iterator[str]:
+    for part in get_args(hint):
+        if isinstance(part, Handle) and part.among is not None:
+            yield part.kind
+        yield from _kinds(part, seen)
+    for name, info in getattr(hint, "model_fields", {}).items() if hint not in seen else ():
+        yield from _kinds(Annotated[(info.annotation, *info.metadata, name)], (*seen, hint))
 
 
 def _adapter(hint: Any) -> TypeAdapter[Any] | None:

@@ -40,8 +40,6 @@ def _number(value: Any, step: float) -> Any:
 
 
 def _minute(value: Any, minutes: int) -> Any:
-    if type(value) is date:
-        return value
     return value.replace(minute=value.minute - value.minute % minutes, second=0, microsecond=0)
 
 

@@ -55,11 +55,11 @@ class Keyring:
 
         Every candidate is compared, whatever is found, so that the time tells nothing.
         """
-        now, found = self._now(), []
+        now, found, given = self._now(), [], handle.encode("utf-8", "replace")
         for real in candidates:
             for period in (now, now - 1):
                 whole = _handle(self.secret, principal, kind, period, real)
-                if hmac.compare_digest(whole[: len(handle)].encode(), handle.encode()):
+                if hmac.compare_digest(whole[: len(handle)].encode(), given):
                     found.append(real)
         return found[0] if len(found) == 1 and SHORTEST <= len(handle) <= LONGEST else None
 

@@ -2,16 +2,22 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as slot
 from types import MethodType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from mcpshape._arguments import read_parameters, resolve_hints
+from pydantic import Field
+
+from mcpshape._arguments import accepted_kinds, read_parameters, resolve_hints
 from mcpshape._call import Call
 from mcpshape._guards import Plan
 from mcpshape.errors import DefinitionError, Problem
+from mcpshape.policy import Policy
+
+_ASKABLE = frozenset({"privacy", "fields"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,16 +35,44 @@ class Tool:
     """A registered tool: `function` as its author wrote it, `served` as a server calls it."""
 
     name: str
-    function: Callable[..., Any] = field(repr=False)
-    plan: Plan = field(repr=False)
+    function: Callable[..., Any] = slot(repr=False)
+    plan: Plan = slot(repr=False)
     options: Options
-    description: str = field(repr=False)
-    output_schema: dict[str, Any] | None = field(repr=False)
-    served: Callable[..., Any] = field(repr=False)
+    description: str = slot(repr=False)
+    output_schema: dict[str, Any] | None = slot(repr=False)
+    served: Callable[..., Any] = slot(repr=False)
+
+    @property
+    def accepted_kinds(self) -> set[str]:
+        """The kinds of handles that the tool takes back."""
+        return accepted_kinds(self.function, self.plan.where)
 
     def bind(self, owner: object) -> Callable[..., Any]:
         """The served function of a tool that was defined as a method, for one object of its class."""
         return MethodType(self.served, owner)
+
+
+def option_problems(options: Options, policy: Policy | None, *, is_taken: bool) -> Iterator[Problem]:
+    """What is wrong with the options of a tool."""
+    if is_taken:
+        yield Problem("name", "it is registered twice.", "Give each tool its own name.")
+    levels = policy.levels if policy else ()
+    if options.privacy is not None and options.privacy not in levels:
+        yield Problem("privacy", f"there is no level {options.privacy!r}.", f"Choose one of: {', '.join(levels)}.")
+    if unknown := sorted(options.ask - _ASKABLE):
+        yield Problem("ask", f"{unknown[0]!r} cannot be asked for.", f"Choose from: {', '.join(sorted(_ASKABLE))}.")
+    if "privacy" in options.ask and not levels:
+        yield Problem("ask", "privacy cannot be asked for without a policy.", "Pass the policy to Shape.")
+
+
+def added_arguments(options: Options, policy: Policy | None) -> dict[str, Any]:
+    """The optional arguments that a tool offers, by name and type."""
+    levels = policy.levels if policy else ()
+    known: dict[str, Any] = {
+        "privacy": Annotated[Literal[levels] | None, Field(description="Answer at this level or a narrower one.")],
+        "fields": Annotated[list[str] | None, Field(description="Answer with these fields only, as in events.title.")],
+    }
+    return {name: known[name] for name in sorted(options.ask)}
 
 
 def declared_return(function: Callable[..., Any], where: str) -> Any:

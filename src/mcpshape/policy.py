@@ -91,6 +91,9 @@ class Policy:
     foreign: Mapping[type, Mapping[str, Rule]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        if isinstance(self.levels, str):
+            problem = Problem("levels", "it is one text.", 'Give a tuple of names, as in ("strict", "open").')
+            raise DefinitionError("Policy", [problem])
         object.__setattr__(self, "levels", tuple(self.levels))
         object.__setattr__(self, "toggles", MappingProxyType(dict(self.toggles)))
         problems = list(_level_problems(self.levels))
@@ -144,8 +147,8 @@ def _chain(policy: Policy, name: str) -> list[str]:
     return seen
 
 
-def _unknown(what: str, name: str, known: Iterable[str]) -> Problem:
-    return Problem(what, f"there is no {what} {name!r}.", f"Choose one of: {', '.join(known) or 'none'}.")
+def _unknown(what: str, name: str, known: Iterable[str], path: str = "") -> Problem:
+    return Problem(path or what, f"there is no {what} {name!r}.", f"Choose one of: {', '.join(known) or 'none'}.")
 
 
 def _level_problems(levels: tuple[str, ...]) -> Iterable[Problem]:
@@ -157,10 +160,10 @@ def _level_problems(levels: tuple[str, ...]) -> Iterable[Problem]:
 
 def _toggle_problems(policy: Policy) -> Iterable[Problem]:
     if policy.default not in policy.levels:
-        yield _unknown("level", policy.default, policy.levels)
+        yield _unknown("level", policy.default, policy.levels, "default")
     for name, toggle in policy.toggles.items():
         unknown = [level for level in (toggle.on_since, toggle.offered_since) if level not in policy.levels]
-        yield from (_unknown("level", level, policy.levels) for level in unknown)
+        yield from (_unknown("level", level, policy.levels, f"toggles.{name}") for level in unknown)
         if not unknown and policy.rank(toggle.on_since) < policy.rank(toggle.offered_since):
             yield Problem(
                 f"toggles.{name}",
@@ -175,7 +178,7 @@ def _requirement_problems(policy: Policy, name: str) -> Iterable[Problem]:
     if toggle.requires is None:
         return
     if toggle.requires not in policy.toggles:
-        yield _unknown("toggle", toggle.requires, policy.toggles)
+        yield _unknown("toggle", toggle.requires, policy.toggles, f"toggles.{name}.requires")
     elif policy.toggles[_chain(policy, name)[-1]].requires is not None:
         yield Problem(f"toggles.{name}", "it requires itself in a circle.", "Break the circle of `requires`.")
 

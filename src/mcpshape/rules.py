@@ -82,7 +82,11 @@ class Resolving:
 
     def resolve(self, kind: str, handle: str, among: Callable[..., Iterable[str]]) -> str:
         """The real id that a handle stands for."""
-        candidates = among(self.owner) if inspect.signature(among).parameters else among()
+        try:
+            candidates = tuple(among(self.owner) if inspect.signature(among).parameters else among())
+        except ValueError as error:
+            # A ValueError in a validator would be shown as the caller's mistake, text and all.
+            raise LookupError("the candidates of a handle could not be listed") from error
         return self.find(kind, handle, candidates)
 
 

@@ -4,27 +4,24 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Annotated, Any, Literal, TypeVar
-
-from pydantic import Field
+from typing import Any, TypeVar, overload
 
 from mcpshape._call import Call, Decisions, open_call
 from mcpshape._describe import Vocabulary, describe
 from mcpshape._failure import check_wording
 from mcpshape._guards import Plan
-from mcpshape._plan import compile_plan
+from mcpshape._plan import compile_plan, handle_kinds
 from mcpshape._project import View, settle
 from mcpshape._schema import publish_schema
 from mcpshape._shaped import Shaped
 from mcpshape._tokens import Keyring
-from mcpshape._tool import Options, Tool, declared_return, serve
+from mcpshape._tool import Options, Tool, added_arguments, declared_return, option_problems, serve
 from mcpshape.encoders import Encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_ASKABLE = frozenset({"privacy", "fields"})
 # The call under way; lets `say` in a tool's body use the grant of the call.
 _CALL: ContextVar[Call | None] = ContextVar("mcpshape_call", default=None)
 
@@ -129,17 +126,35 @@ class Shape:
             changed._register(tool.function, tool.plan, tool.options)
         return changed
 
+    @overload
+    def tool(self, function: _Function, /) -> _Function: ...
+
+    @overload
     def tool(
         self,
+        function: None = None,
+        /,
         *,
         empty: str | None = None,
         structured: bool | None = None,
         privacy: str | None = None,
         ask: Collection[str] = (),
-    ) -> Callable[[_Function], _Function]:
+    ) -> Callable[[_Function], _Function]: ...
+
+    def tool(
+        self,
+        function: Any = None,
+        /,
+        *,
+        empty: str | None = None,
+        structured: bool | None = None,
+        privacy: str | None = None,
+        ask: Collection[str] = (),
+    ) -> Any:
         """Decorate a tool function whose return annotation is a DTO; goes under the server's own `tool` decorator.
 
         Args:
+            function: The function, where the decorator stands without parentheses.
             empty: What an empty answer means and what to do then; appended to the description.
             structured: Overrides the shape's choice for this tool.
             privacy: The widest level that this tool answers at.
@@ -150,12 +165,29 @@ class Shape:
         """
         options = Options(empty=empty, structured=structured, privacy=privacy, ask=frozenset(ask))
 
-        def decorate(function: _Function) -> _Function:
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             where = f"tool {function.__name__}"
             plan = compile_plan(declared_return(function, where), self.policy, where)
-            return self._register(function, plan, options).served  # type: ignore[return-value]
+            return self._register(function, plan, options).served
 
-        return decorate
+        return decorate(function) if function else decorate
+
+    def check_handles(self) -> None:
+        """See that handles of every kind that some tool gives out are taken back by one; adapters call it.
+
+        Raises:
+            DefinitionError: Nobody takes back a kind.
+        """
+        taken = {kind for tool in self.tools.values() for kind in tool.accepted_kinds}
+        given = {(tool.name, kind) for tool in self.tools.values() for kind in handle_kinds(tool.plan)}
+        remedy = "Add a parameter Annotated[str, Handle(kind, among=...)] to one."
+        problems = [
+            Problem(f"tool {name}", f"no tool takes back its handles of the kind {kind!r}.", remedy)
+            for name, kind in sorted(given)
+            if kind not in taken
+        ]
+        if problems:
+            raise DefinitionError("Shape", problems)
 
     def render(self, value: Any, *, grant: Grant | None = None, declared: Any = None) -> Shaped:
         """The finished answer for a DTO. A value that cannot be projected or encoded gives a failure, not an exception.
@@ -210,7 +242,7 @@ class Shape:
 
     def _register(self, function: Callable[..., Any], plan: Plan, options: Options) -> Tool:
         name, where = function.__name__, plan.where
-        if problems := list(self._option_problems(name, options)):
+        if problems := list(option_problems(options, self.policy, is_taken=name in self.tools)):
             raise DefinitionError(where, problems)
         cap = self.policy.widest(options.privacy) if self.policy and options.privacy else None
         description = describe(function.__doc__, self.encoder.vocabulary, empty=options.empty, where=where)
@@ -230,7 +262,7 @@ class Shape:
             plan,
             description=description,
             output_schema=output_schema,
-            added=self._added(options),
+            added=added_arguments(options, self.policy),
             opening=opening,
         )
         self.tools[name] = Tool(
@@ -243,28 +275,6 @@ class Shape:
             served=served,
         )
         return self.tools[name]
-
-    def _option_problems(self, name: str, options: Options) -> Iterator[Problem]:
-        if name in self.tools:
-            yield Problem("name", "it is registered twice.", "Give each tool its own name.")
-        levels = self.policy.levels if self.policy else ()
-        if options.privacy is not None and options.privacy not in levels:
-            yield Problem("privacy", f"there is no level {options.privacy!r}.", f"Choose one of: {', '.join(levels)}.")
-        if unknown := sorted(options.ask - _ASKABLE):
-            yield Problem("ask", f"{unknown[0]!r} cannot be asked for.", f"Choose from: {', '.join(sorted(_ASKABLE))}.")
-        if "privacy" in options.ask and not levels:
-            yield Problem("ask", "privacy cannot be asked for without a policy.", "Pass the policy to Shape.")
-
-    def _added(self, options: Options) -> dict[str, Any]:
-        """The optional arguments that a tool offers, by name and type."""
-        levels = self.policy.levels if self.policy else ()
-        known: dict[str, Any] = {
-            "privacy": Annotated[Literal[levels] | None, Field(description="Answer at this level or a narrower one.")],
-            "fields": Annotated[
-                list[str] | None, Field(description="Answer with these fields only, such as events.title.")
-            ],
-        }
-        return {name: known[name] for name in sorted(options.ask)}
 
 
 def _problems(

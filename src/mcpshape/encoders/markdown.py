@@ -15,7 +15,7 @@ from mcpshape._layout import Layout
 from mcpshape._project import View
 from mcpshape.errors import EncodingError
 
-_NONE, _EMPTY_LIST, _EMPTY_TEXT, _NOTHING = "*none*", "*empty list*", '""', "*nothing to show*"
+_NONE, _EMPTY_LIST, _EMPTY_TEXT, _NOTHING = "*none*", "*empty list*", '""', "*nothing shown*"
 _LINE_BREAK = re.compile("\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
 # What opens a heading, a quote, a list, a rule or a check box at the start of a block. A number is a list by its mark.
 _BLOCK_START = re.compile(r"^[#>+=-]|^\[(?=[ xX]\])")
@@ -93,7 +93,7 @@ def inline(value: Any) -> str:
         return _LINE_BREAK.sub("<br>", _SPECIAL.sub(r"\\\g<0>", value)) or _EMPTY_TEXT
     if value is None:
         return _NONE
-    return _EMPTY_LIST if value in ([], {}) else to_json(value).decode()
+    return _EMPTY_LIST if value == [] else _NOTHING if value == {} else to_json(value).decode()
 
 
 def _leading(value: Any) -> str:
