@@ -97,7 +97,7 @@ def decided(spec: RecordSpec, each: FieldSpec, grant: Grant | None) -> str:
         return "clip"
     if isinstance(rule, Derived):
         sources = [next(other for other in spec.fields if other.name == name) for name in rule.sources]
-        return "show" if all(decided(spec, source, grant) in {"show", "clip"} for source in sources) else "drop"
+        return "show" if all(is_whole(spec, source, grant) for source in sources) else "drop"
     if grant is None or isinstance(rule, Always):
         return "show"
     if isinstance(rule, Since):
@@ -106,6 +106,16 @@ def decided(spec: RecordSpec, each: FieldSpec, grant: Grant | None) -> str:
     if isinstance(rule, When):
         return "show" if rule.toggle in grant.toggles else _otherwise(rule.otherwise)
     return "show" if any(shows_anything(child, grant) for child in _held(spec, each)) else "drop"
+
+
+def is_whole(spec: RecordSpec, each: FieldSpec, grant: Grant | None) -> bool:
+    """Whether a source leaves untouched, with all that is inside of it but other derived values."""
+    if decided(spec, each, grant) != "show":
+        return False
+    inner = [] if each.kind == "same" else each.children
+    own = [other for other in spec.fields if other is not each and other.kind != "same"] if each.kind == "same" else []
+    parts = [(child, part) for child in inner for part in child.fields] + [(spec, part) for part in own]
+    return all(is_whole(owner, part, grant) for owner, part in parts if not isinstance(part.rule, Derived))
 
 
 def shows_anything(spec: RecordSpec, grant: Grant | None) -> bool:

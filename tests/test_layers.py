@@ -20,13 +20,16 @@ LAYERS = (
     {"_leaves", "_classes"},
     {"_problems"},
     {"_plan", "_writer"},
-    {"_project", "_schema", "_describe", "_fields"},
+    {"_project", "_schema", "_describe", "_fields", "_paths"},
     {"encoders.toon", "encoders.json", "encoders.markdown", "_failure", "_say", "_arguments", "_result"},
     {"encoders"},
     {"_call"},
     {"_tool"},
-    {"shape"},
+    {"shape", "disclosure"},
     {"mcpserver"},
+    {"testing._canaries", "testing._decode", "testing._leaks", "testing._schemas"},
+    {"testing._noninterference"},
+    {"testing"},
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -1,20 +1,26 @@
 """One call under way: who asks, what is granted, and how the answer or the failure is made from it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from mcpshape._caller import Caller, current_caller
-from mcpshape._failure import explain
+from mcpshape._describe import Vocabulary
+from mcpshape._failure import crash, explain
 from mcpshape._fields import choose_fields, keep_chosen
 from mcpshape._guards import Plan
+from mcpshape._paths import Paths, count_entries, list_paths
 from mcpshape._project import View, project, settle
 from mcpshape._say import say
-from mcpshape._shaped import Shaped
+from mcpshape._shaped import Record, Shaped, Sink
 from mcpshape._tokens import Handles, Keyring
 from mcpshape.encoders import Encoder
-from mcpshape.errors import EncodingError, UserError
+from mcpshape.errors import EncodingError, Problem, UserError
 from mcpshape.policy import Grant, Policy
+
+_LOG = logging.getLogger("mcpshape")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +33,7 @@ class Decisions:
     keyring: Keyring
     principals: Mapping[str, Grant]
     clients: Mapping[str, Grant]
+    sinks: tuple[Sink, ...]
     user_errors: tuple[type[Exception], ...]
     on_encoding_error: str
 
@@ -83,7 +90,7 @@ class Call:
             view, (text, *_) = settle(plan, value, self.grant, self.handles(), write, reduce)
         except Exception as error:
             return self.fail(error)
-        return Shaped(text, dict(view.data) if sends_structured else None)
+        return self._recorded(Shaped(text, dict(view.data) if sends_structured else None), plan, view)
 
     def sentence(self, template: str, subjects: Mapping[str, tuple[Plan, Any]]) -> str:
         """A sentence about DTOs, each with the plan of its class."""
@@ -98,10 +105,42 @@ class Call:
         decided = self.decisions
         if isinstance(error, UserError) and error.about:
             error = self._worded(error)
-        failure = explain(
-            error, where=self.where, user_errors=decided.user_errors, on_encoding_error=decided.on_encoding_error
+        try:
+            failure = explain(
+                error, where=self.where, user_errors=decided.user_errors, on_encoding_error=decided.on_encoding_error
+            )
+        except Exception as second:
+            failure = crash(second, self.where)
+        return self._recorded(Shaped(failure.text, is_error=True), error=failure.code)
+
+    def _recorded(
+        self, shaped: Shaped, plan: Plan | None = None, view: View | None = None, *, error: str | None = None
+    ) -> Shaped:
+        """The answer with its record, once every sink has been given it."""
+        if not self.decisions.sinks:
+            return shaped
+        paths = list_paths(plan, self.grant) if plan else Paths((), (), ())
+        record = Record(
+            time=datetime.now(UTC),
+            tool=self.where.removeprefix("tool "),
+            level=self.grant.level if self.grant else None,
+            toggles=tuple(sorted(self.grant.toggles)) if self.grant else (),
+            format=self.decisions.encoder.name,
+            client=self.caller.client,
+            principal=self.caller.principal,
+            disclosed=paths.disclosed,
+            masked=paths.masked,
+            withheld=paths.withheld,
+            rows=count_entries(view.data) if view else 0,
+            size=len(shaped.text.encode()) + (len(view.to_json().encode()) if view and shaped.structured else 0),
+            error=error,
         )
-        return Shaped(failure.text, is_error=True)
+        for sink in self.decisions.sinks:
+            try:
+                sink.write(record)
+            except Exception as failed:
+                _LOG.warning("a sink for disclosure records failed with %s", type(failed).__name__)
+        return replace(shaped, record=record)
 
     def _worded(self, error: UserError) -> Exception:
         """An error about DTOs, with its template filled through the door."""
@@ -128,3 +167,17 @@ def open_call(decisions: Decisions, where: str, cap: Grant | None, plan_of: Call
         if caller.client is not None and caller.client in decisions.clients:
             grant = grant.narrowed(f"client {caller.client}", decisions.clients[caller.client])
     return Call(decisions=decisions, where=where, grant=grant, caller=caller, plan_of=plan_of)
+
+
+def decision_problems(policy: Policy | None, encoder: Any, grants: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with the decisions of a shape."""
+    if isinstance(encoder, type) or not isinstance(getattr(encoder, "vocabulary", None), Vocabulary):
+        yield Problem("encoder", "it is no encoder.", "Pass an object, such as Toon().")
+    for path, grant in grants.items():
+        if not isinstance(grant, Grant) or grant.policy is not policy:
+            yield not_of_this_policy(path)
+
+
+def not_of_this_policy(path: str) -> Problem:
+    """What is wrong with a grant of another policy."""
+    return Problem(path, "it is no grant of this policy.", "Take it from policy.grant(level).")

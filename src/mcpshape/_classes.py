@@ -55,7 +55,7 @@ def typed_dict(ref: str, stored: list[Field], kept: Mapping[str, CoreSchema]) ->
         if each.name in kept
     }
     written = core_schema.typed_dict_schema(fields, config=CONFIG)
-    names = [each.name for each in stored]
+    names = list(fields)
 
     def complete(value: Mapping[str, Any], handler: Callable[[Any], Any]) -> Any:
         return handler({name: value.get(name) for name in names})

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
-from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeAdapter
+from pydantic import PydanticUserError, TypeAdapter
 from pydantic_core import core_schema
 
 from mcpshape._foreign import bare_core, read_foreign
-from mcpshape._markers import computed_markers, field_markers, misplaced_rules
+from mcpshape._markers import computed_markers, field_markers, hides_rule, record_problems
 from mcpshape._nodes import (
     Choice,
     Converted,
@@ -24,6 +24,8 @@ from mcpshape._nodes import (
     Root,
     Scalar,
     is_scalar,
+    may_be_none,
+    parts,
 )
 from mcpshape.errors import DefinitionError, Problem
 
@@ -64,13 +66,18 @@ def read_type(declared: Any, where: str) -> tuple[Declared, list[Problem]]:
     """
     try:
         schema = TypeAdapter(declared).core_schema
-    except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation) as error:
+    except (PydanticUserError, NameError, TypeError) as error:
         problem = Problem(
             _name(declared), "its type cannot be read.", "Declare a pydantic model, dataclass or TypedDict."
         )
         raise DefinitionError(where, [problem]) from error
     reader = _Reader()
     root = reader.read(schema, _name(declared))
+    if hides_rule(list[declared]):
+        problem = Problem(
+            _name(declared), "a rule on a whole answer guards nothing.", "Put rules on the fields of a DTO."
+        )
+        reader.problems.append(problem)
     return Declared(root, reader.records), reader.problems
 
 
@@ -94,7 +101,7 @@ class _Reader:
         if kind in _KINDS:
             return Scalar(_KINDS[kind], bare_core(schema))
         if kind in _INNER:
-            return self.read(schema[_INNER[kind]], path)
+            return self.read(schema.get(_INNER[kind], _ANY), path)
         if kind in _LISTS:
             return Listing(self.read(schema.get("items_schema", _ANY), f"{path}[]"), _LISTS[kind])
         return self._read_composed(schema, path)
@@ -156,7 +163,8 @@ class _Reader:
 
     def _read_dict(self, schema: Schema, path: str) -> Node:
         keys = self.read(schema.get("keys_schema", _ANY), f"{path}{{}}")
-        if not isinstance(keys, Scalar) or keys.schema["type"] not in _PLAIN_KEYS | {"none"}:
+        is_plain = isinstance(keys, Scalar) and keys.kind not in {Kind.STRING, Kind.CONCEALED}
+        if not is_plain or not isinstance(keys, Scalar) or keys.schema["type"] not in _PLAIN_KEYS | {"none"}:
             keys = _UNREADABLE
             self.problems.append(Problem(path, "its keys are no plain text.", "Declare dict[str, …]."))
         return Keyed(keys, self.read(schema.get("values_schema", _ANY), f"{path}{{}}"))
@@ -165,15 +173,22 @@ class _Reader:
         choices = [choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"]]
         kept = [choice for choice in choices if choice["type"] != "none"]
         options = tuple(self.read(choice, path) for choice in kept)
-        if sum(self._is_typed_dict(option) for option in options) > 1:
-            self._refuse(path, "union of TypedDicts without a discriminator")
+        if sum(self._holds_dicts(option) for option in options) > 1:
+            self._refuse(path, "union of several kinds of dicts without a discriminator")
         # A subclass before its bases: the native union takes the first class that the value is an instance of.
         ranked = sorted(options, key=self._depth)
         node = Choice(tuple(ranked)) if len(ranked) > 1 else ranked[0]
         return _nullable(node) if len(kept) < len(choices) else node
 
-    def _is_typed_dict(self, node: Node) -> bool:
-        return isinstance(node, Reference) and self.records[node.key].form == "typed-dict"
+    def _holds_dicts(self, node: Node) -> bool:
+        """Whether a value may be a dict, or a list of dicts: nothing in a dict tells which declared type it is of."""
+        match node:
+            case Reference(key):
+                return self.records[key].form == "typed-dict"
+            case Keyed():
+                return True
+            case _:
+                return any(self._holds_dicts(inner) for inner in parts(node))
 
     def _depth(self, node: Node) -> int:
         if isinstance(node, Reference):
@@ -187,10 +202,11 @@ class _Reader:
         inner = schema if form == "typed-dict" else _fields_schema(schema["schema"])
         fields = (*self._read_fields(cls, inner), *self._read_computed(cls, inner))
         self.records[key] = Record(key, cls, form, fields)
+        self.problems += record_problems(self.records[key])
         return Reference(key)
 
     def _read_fields(self, cls: type, schema: Schema) -> Iterator[Field]:
-        markers, misplaced = field_markers(cls), misplaced_rules(cls)
+        markers, infos = field_markers(cls), getattr(cls, "__pydantic_fields__", {})
         for name, field in _named_fields(schema):
             path = f"{cls.__name__}.{name}"
             if field.get("serialization_exclude") or field.get("init_only"):
@@ -199,14 +215,15 @@ class _Reader:
                 self.problems.append(
                     Problem(path, "exclude_if drops its key by value.", "Use a rule, or let it be null.")
                 )
-            if name in misplaced:
+            node = self.read(field["schema"], path)
+            if name in infos and infos[name].default is None and not may_be_none(node):
                 self.problems.append(
-                    Problem(path, "a rule inside its type guards nothing.", "Put the rule on the field.")
+                    Problem(path, "its default is None, which its type does not allow.", "Add | None.")
                 )
             yield Field(
                 name,
                 field.get("serialization_alias", name),
-                self.read(field["schema"], path),
+                node,
                 markers[name],
                 field.get("metadata", {}),
                 is_optional_key=field.get("required") is False,
@@ -251,7 +268,8 @@ class _Reader:
             return _UNREADABLE
         result = self.read(serialization["return_schema"], path)
         if serialization["type"] == "function-plain":
-            return Converted(serialization, result)
+            converted = Converted(serialization, result)
+            return _nullable(converted) if "unless-none" in serialization.get("when_used", "") else converted
         source = self.read(bare, path)
         if not (is_scalar(source) and is_scalar(result)):
             message = "a wrapping serializer around a DTO would see what is withheld."

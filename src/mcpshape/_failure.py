@@ -6,6 +6,8 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pydantic import ValidationError
+
 from mcpshape._cleaning import clean_text
 from mcpshape._values import clipper
 from mcpshape.errors import DefinitionError, EncodingError, Problem, ProjectionError, UserError
@@ -13,6 +15,8 @@ from mcpshape.errors import DefinitionError, EncodingError, Problem, ProjectionE
 _LOG = logging.getLogger("mcpshape")
 # Hosts cut error texts at 8,000 characters; the cause comes first and the hint still fits.
 _LONGEST = 3000
+# What these say of a value, they quote it with, whatever an author has registered.
+_NEVER_SHOWN = (ValidationError, ProjectionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ def explain(error: Exception, *, where: str, user_errors: Sequence[type[Exceptio
         _log(error, where, reference := _reference())
         words = on_encoding_error.format(format=error.encoder, reason=error.reason, reference=reference)
         failure = Failure(_sentence(words), "encoding")
-    elif isinstance(error, tuple(user_errors)) and str(error).strip():
+    elif isinstance(error, tuple(user_errors)) and not isinstance(error, _NEVER_SHOWN) and str(error).strip():
         failure = Failure(_sentence(str(error)), "user")
     else:
         failure = _crash(error, where)
@@ -50,15 +54,15 @@ def check_wording(words: str) -> None:
     """
     try:
         words.format(format="", reason="", reference="")
-    except (KeyError, IndexError, ValueError) as error:
+    except (KeyError, IndexError, ValueError, AttributeError) as error:
         remedy = "Use {format}, {reason} and {reference}, or double the braces."
         raise DefinitionError("Shape", [Problem("on_encoding_error", "it cannot be filled in.", remedy)]) from error
 
 
 def _from_user_error(error: UserError) -> Failure:
-    parts = [_sentence(error.message), _sentence(error.hint or "")]
+    parts = [_sentence(str(error.message)), _sentence(str(error.hint or ""))]
     if error.retry_after is not None:
-        parts.append(f"Try again in {error.retry_after:g} seconds.")
+        parts.append(f"Try again in {float(error.retry_after):g} seconds.")
     return Failure(" ".join(part for part in parts if part) or "The call failed.", error.code or "user")
 
 
@@ -87,14 +91,19 @@ def _log(error: Exception, where: str, reference: str) -> None:
     _LOG.debug("reference %s with its message, which may hold values", reference, exc_info=error)
 
 
-def _frames(error: BaseException) -> Iterator[str]:
+def _frames(error: BaseException, seen: tuple[int, ...] = ()) -> Iterator[str]:
     """The traceback without messages of foreign exceptions, which often quote the value that they could not handle."""
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if cause is not None:
-        yield from _frames(cause)
+    if cause is not None and id(cause) not in seen:
+        yield from _frames(cause, (*seen, id(error)))
         yield "which led to:"
-    yield from (
-        f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(error.__traceback__)
-    )
+    places = traceback.extract_tb(error.__traceback__)
+    yield from (f"  {place.filename}:{place.lineno} in {place.name}" for place in places)
     own = isinstance(error, EncodingError | ProjectionError | DefinitionError)
     yield f"{type(error).__module__}.{type(error).__qualname__}" + (f": {error}" if own else "")
+
+
+def crash(error: Exception, where: str) -> Failure:
+    """The failure of an exception that nobody foresaw, whatever it is."""
+    failure = _crash(error, where)
+    return Failure(f"Error: {failure.text}", failure.code)

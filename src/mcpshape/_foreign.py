@@ -19,16 +19,26 @@ def read_foreign(bare: Schema, serialization: Schema) -> Node | None:
     module = getattr(function, "__module__", None) or type(owner).__module__
     if not module.startswith("pydantic.") or "return_schema" in serialization:
         return None
-    name = function.__name__
+    name = getattr(function, "__name__", "")
     if name.startswith("_serialize_secret"):
         return Scalar(Kind.CONCEALED, core_schema.str_schema())
     if name == "serialize_url":
-        return Scalar(Kind.STRING, bare_core(bare["schema"]))
+        return Scalar(Kind.STRING, bare_core(bare["schema"]), (owner,) if isinstance(owner, type) else ())
     if name in {"ser_path", "ser_ip"}:
-        return Scalar(Kind.STRING, core_schema.str_schema())
+        return Scalar(Kind.STRING, core_schema.str_schema(), _instances(bare))
+    if bare["type"] == "function-after" and bare["schema"]["type"] == "enum":
+        # `use_enum_values`: what is stored is the value of a member.
+        return Scalar(Kind.OTHER, core_schema.literal_schema([member.value for member in bare["schema"]["members"]]))
     if name in {"encode", "encode_str"}:
         return Converted({**serialization, "function": _as_text(function)}, Scalar(Kind.TEXT, core_schema.str_schema()))
     return None
+
+
+def _instances(schema: Schema) -> tuple[type, ...]:
+    """The class that a path or an address is an instance of."""
+    while schema["type"] != "is-instance":
+        schema = schema["strict_schema" if schema["type"] == "lax-or-strict" else "python_schema"]
+    return (schema["cls"],)
 
 
 def _as_text(encode: Callable[[Any], str | bytes]) -> Callable[[Any], str]:

@@ -11,6 +11,7 @@ from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 from mcpshape.rules import (
     Action,
+    Always,
     Clip,
     Coarsen,
     Count,
@@ -20,7 +21,6 @@ from mcpshape.rules import (
     Holds,
     Ladder,
     Mask,
-    Never,
     RowCap,
     Rows,
     Rule,
@@ -54,7 +54,7 @@ class Plan:
     policy: Policy | None
     guards: Mapping[tuple[str, str], Guard]
     layout: Layout
-    serializers: dict[Any, Any] = field(default_factory=dict, repr=False)
+    compiled: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def is_wrapped(self) -> bool:
@@ -92,7 +92,9 @@ def outcomes(plan: Plan, record: Record, field: Field) -> frozenset[Action]:
             return frozenset({shown, otherwise})
         case Until():
             return frozenset({shown, Drop()})
-        case Derived() | Count():
+        case Derived():
+            return frozenset({shown, Drop()})
+        case Count():
             found = [outcomes(plan, *source) for source in sources(plan, record, guard.rule)]
             return _may_drop(shown, all(is_shown(action) for actions in found for action in actions))
         case RowCap():
@@ -116,8 +118,8 @@ def _narrowest(plan: Plan) -> str | None:
 
 def _apply(plan: Plan, record: Record, field: Field, grant: Grant | None) -> Action:
     match plan.guard(record, field).rule:
-        case Never():
-            return Drop()
+        case Always() | Show():
+            return Show()
         case Mask() | Clip() | Coarsen() | Handle() as action:
             return action
         case RowCap():
@@ -125,9 +127,11 @@ def _apply(plan: Plan, record: Record, field: Field, grant: Grant | None) -> Act
         case Ladder(steps):
             reached = [(plan.rank(level), action) for level, action in steps if granted(grant).reaches(level)]
             return max(reached, key=itemgetter(0))[1] if reached else Drop()
-        case Derived() | Count() as rule:
+        case Count() as rule:
             told = all(is_shown(decide(plan, *source, grant)) for source in sources(plan, record, rule))
             return Show() if told else Drop()
+        case Derived() as rule:
+            return Show() if all(is_whole(plan, *source, grant) for source in sources(plan, record, rule)) else Drop()
         case Holds():
             told = any(decide(plan, *inner, grant) != Drop() for inner in _held(plan, field.node))
             return Show() if told else Drop()
@@ -138,7 +142,25 @@ def _apply(plan: Plan, record: Record, field: Field, grant: Grant | None) -> Act
         case When(toggle, otherwise):
             return Show() if toggle in granted(grant).toggles else otherwise
         case _:
-            return Show()
+            return Drop()
+
+
+def is_whole(plan: Plan, record: Record, field: Field, grant: Grant | None) -> bool:
+    """Whether a field leaves as it is, with all that is inside it."""
+    return _is_whole(plan, record, field, grant, ())
+
+
+def _is_whole(plan: Plan, record: Record, field: Field, grant: Grant | None, seen: tuple[str, ...]) -> bool:
+    guard = plan.guard(record, field)
+    if decide(plan, record, field, grant) != Show() or guard.hides_rows(grant):
+        return False
+    inner = [plan.declared.records[key] for key in references(field.node) if key not in seen]
+    return all(
+        _is_whole(plan, each, part, grant, (*seen, each.key))
+        for each in inner
+        for part in each.fields
+        if not isinstance(plan.guard(each, part).rule, Derived | Count | RowCap)
+    )
 
 
 def is_shown(action: Action) -> bool:

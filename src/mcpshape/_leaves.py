@@ -7,7 +7,7 @@ from pydantic import SerializationInfo
 from pydantic_core import CoreSchema, core_schema
 
 from mcpshape._nodes import Kind, Scalar
-from mcpshape._values import CONCEALED, Check, exact_integer, finite, text_or_none
+from mcpshape._values import Check, as_list, as_text, concealed, exact_integer, finite, one_of, text_or_none
 
 
 def leaf(node: Scalar, where: str) -> CoreSchema:
@@ -26,13 +26,15 @@ def _check(node: Scalar, where: str, *, is_nullable: bool) -> Check | None:
     """The function that writes a scalar where the native serializer would not keep to the table of values."""
     match node.kind:
         case Kind.CONCEALED:
-            return lambda _: CONCEALED
+            return concealed
         case Kind.STRING:
-            return str
+            return as_text(node.types)
         case Kind.INTEGER:
             return exact_integer
         case Kind.NUMBER | Kind.DECIMAL:
-            return finite(where, is_nullable=is_nullable)
+            return finite(where, is_nullable=is_nullable, is_decimal=node.kind is Kind.DECIMAL)
+        case _ if node.schema["type"] == "literal":
+            return one_of(node.schema["expected"])
         case _:
             return None
 
@@ -46,7 +48,7 @@ def array(items: CoreSchema, form: str) -> CoreSchema:
             return core_schema.frozenset_schema(items)
         case "sequence":
             # A declared Sequence may hold any kind of sequence; the native list takes lists only.
-            return with_function(list, core_schema.list_schema(items))
+            return with_function(as_list, core_schema.list_schema(items))
         case _:
             return core_schema.list_schema(items)
 
@@ -85,7 +87,9 @@ def without(hidden: str) -> Callable[[Any], list[Any]]:
 
 def _read_rows(owner: Any, name: str) -> Any:
     rows = read_value(owner, name)
-    return getattr(rows, "root", rows) or ()
+    while hasattr(rows, "root"):
+        rows = rows.root
+    return rows or ()
 
 
 def read_value(row: Any, name: str) -> Any:

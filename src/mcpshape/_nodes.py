@@ -23,10 +23,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """One JSON value that is neither an object nor an array."""
+    """One JSON value that is neither an object nor an array; `types` are the classes of a `STRING` in Python."""
 
     kind: Kind
     schema: CoreSchema
+    types: tuple[type, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +170,18 @@ def parts(node: Node) -> tuple[Node, ...]:
             return nodes
         case _:
             return ()
+
+
+def may_be_none(node: Node) -> bool:
+    """Whether a declared type has room for `None`."""
+    match node:
+        case Nullable() | Converted():
+            return True
+        case Scalar(_, schema):
+            return schema["type"] == "none" or None in schema.get("expected", ())
+        case Root(_, inner):
+            return may_be_none(inner)
+        case Choice(options):
+            return any(may_be_none(option) for option in options)
+        case _:
+            return False

@@ -62,6 +62,8 @@ def _make_guard(field: Field, foreign: Rule | None, policy: Policy | None) -> Gu
     own: list[Rule | Rows] = [marker for marker in field.markers if isinstance(marker, RULES)]
     if any(isinstance(marker, type) and issubclass(marker, RULES) for marker in field.markers):
         return Problem("", "a rule is named but not made.", "Write it with parentheses, as in Always().")
+    if foreign is not None and not isinstance(foreign, RULES):
+        return Problem("", "the policy has something for it that is no rule.", "Use a rule, such as Never().")
     if own and foreign is not None:
         return Problem("", "it has a rule of its own and one from the policy.", "Keep one of them.")
     found = [foreign] if foreign is not None else own

@@ -11,6 +11,7 @@ from mcpshape._nodes import Choice, Converted, Declared, Field, Kind, Listing, N
 from mcpshape.errors import Problem
 from mcpshape.policy import Policy
 from mcpshape.rules import (
+    ACTIONS,
     Action,
     Clip,
     Coarsen,
@@ -47,6 +48,8 @@ def actions_of(guard: Guard) -> Iterator[Action]:
 
 def _action_problems(node: Node, action: Action) -> Iterator[Problem]:
     match action:
+        case _ if not isinstance(action, ACTIONS):
+            yield Problem("", f"{action!r} is no action.", "Use one, such as Drop() or Mask(value).")
         case Mask(value) if not _fits(node, value):
             yield Problem("", "its mask does not fit its type.", "Use a mask of the declared type.")
         case Clip(length) if length < 1 or not _is_kind(node, {Kind.TEXT}):
@@ -95,7 +98,8 @@ def _source_problems(
 ) -> Iterator[Problem]:
     """Fields that a guard names and the DTO does not have."""
     if guard.rows:
-        rows = row_type(tree, field.node)
+        bare = field.node.inner if isinstance(field.node, Nullable) else field.node
+        rows = row_type(tree, field.node) if isinstance(bare, Listing) else None
         if rows is None or rows.field(guard.rows.when) is None:
             yield Problem(
                 "", f"its rows have no field {guard.rows.when!r}.", "Put Rows on a list of DTOs that have it."

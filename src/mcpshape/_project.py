@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
 from mcpshape._cleaning import REPLACEMENT, needs_care
 from mcpshape._guards import Plan
@@ -89,11 +89,11 @@ def _require_type(plan: Plan, value: Any) -> None:
 
 def _serialize(plan: Plan, value: Any, grant: Grant | None, handles: Handles | None, *, is_careful: bool) -> Any:
     key = (grant, is_careful)
-    if key not in plan.serializers:
-        plan.serializers[key] = write_serializer(plan, grant, is_careful=is_careful)
+    if key not in plan.compiled:
+        plan.compiled[key] = write_serializer(plan, grant, is_careful=is_careful)
     try:
-        return plan.serializers[key].to_python(value, mode="json", warnings="error", context=handles)
-    except PydanticSerializationError as error:
+        return plan.compiled[key].to_python(value, mode="json", warnings="error", context=handles)
+    except Exception as error:
         if isinstance(error.__cause__, ProjectionError):
             raise error.__cause__ from None
         raise ProjectionError(f"{plan.where} returned a value that does not fit its declared type.") from error

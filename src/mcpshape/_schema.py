@@ -24,7 +24,7 @@ from mcpshape._nodes import (
     references,
 )
 from mcpshape._values import CONCEALED, SAFE_INTEGER
-from mcpshape.rules import Clip, Count, Drop, Handle, Mask, RowCap
+from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap
 
 _DECIMAL = r"^-?(\d+(\.\d*)?|\.\d+)([Ee][+-]?\d+)?$"
 _DURATION = r"^-?P(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?$"
@@ -33,13 +33,13 @@ _NAMED = frozenset({"properties", "$defs"})
 _UNPUBLISHED = frozenset({"default", "examples", "example"})
 
 
-def publish_schema(plan: Plan) -> dict[str, Any]:
+def publish_schema(plan: Plan, *, has_choice: bool = False) -> dict[str, Any]:
     """JSON Schema 2020-12 for the structured result: an object at the root, every `$ref` local.
 
     A field that some grant drops is not required; one that some grant masks also allows its mask. Defaults and
-    examples, which may hold data, are left out.
+    examples, which may hold data, are left out. Where callers have a choice of fields, none is required.
     """
-    writer = _Writer(plan)
+    writer = _Writer(plan, has_choice=has_choice)
     root = writer.write(plan.declared.root)
     if plan.is_wrapped:
         root = core_schema.typed_dict_schema({"result": core_schema.typed_dict_field(root)})
@@ -52,8 +52,8 @@ def publish_schema(plan: Plan) -> dict[str, Any]:
 class _Writer:
     """Writes a plan as a core schema that is only ever read for its JSON Schema."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, *, has_choice: bool) -> None:
+        self.plan, self.has_choice = plan, has_choice
         self.held = _held_classes(plan)
 
     def write(self, node: Node) -> CoreSchema:
@@ -104,7 +104,9 @@ class _Writer:
         if record.key in self.held and Drop() in actions:
             written.append(core_schema.none_schema())
         schema = written[0] if len(written) == 1 else core_schema.union_schema(list(written))
-        return core_schema.typed_dict_field(schema, required=Drop() not in actions, metadata=dict(field.metadata))
+        return core_schema.typed_dict_field(
+            schema, required=Drop() not in actions and not self.has_choice, metadata=dict(field.metadata)
+        )
 
     def _shape(self, record: Record, field: Field, action: Any) -> CoreSchema | None:
         match action:
@@ -114,7 +116,9 @@ class _Writer:
                 return core_schema.literal_schema([value])
             case Clip() | Handle():
                 text = core_schema.str_schema()
-                return core_schema.nullable_schema(text) if isinstance(field.node, Nullable) else text
+                return core_schema.nullable_schema(text) if _may_be_null(field) else text
+            case Coarsen():
+                return cast(CoreSchema, _unbounded(self.write(field.node)))
             case _ if isinstance(self.plan.guard(record, field).rule, RowCap) and self.plan.policy:
                 return core_schema.nullable_schema(core_schema.literal_schema(list(self.plan.policy.levels[:-1])))
             case _ if isinstance(self.plan.guard(record, field).rule, Count):
@@ -155,6 +159,22 @@ class _Generator(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+
+def _may_be_null(field: Field) -> bool:
+    node = field.node
+    while isinstance(node, Root | Converted):
+        node = node.inner if isinstance(node, Root) else node.result
+    return field.is_optional_key or isinstance(node, Nullable)
+
+
+def _unbounded(schema: Any) -> Any:
+    """A schema without the bounds that a value rounded down may leave."""
+    if isinstance(schema, list):
+        return [_unbounded(each) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {key: _unbounded(each) for key, each in schema.items() if key not in {"ge", "gt", "le", "lt", "multiple_of"}}
 
 
 def _held_classes(plan: Plan) -> set[str]:

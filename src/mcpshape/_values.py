@@ -1,10 +1,15 @@
 """JSON values, and the small conversions that keep them exact, finite and short."""
 
 import math
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import is_dataclass
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic_core import PydanticSerializationUnexpectedValue
 
 from mcpshape.errors import ProjectionError
@@ -17,6 +22,8 @@ CONCEALED = "**********"
 
 Check = Callable[[Any], Any]
 
+_COMPOSED = (BaseModel, Mapping, Sequence, AbstractSet, bytes, type(None), type)
+
 
 def text_or_none(value: Any) -> str | None:
     """A text, or `None` where it is empty: unset and empty are the same answer."""
@@ -27,43 +34,78 @@ def text_or_none(value: Any) -> str | None:
 
 def exact_integer(value: Any) -> int | str:
     """An integer that any JSON reader keeps exact, or its decimal digits as text."""
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         return int(value) if -SAFE_INTEGER <= value <= SAFE_INTEGER else str(int(value))
     raise PydanticSerializationUnexpectedValue("expected an integer")
 
 
-def finite(where: str, *, is_nullable: bool) -> Check:
-    """The check of a number for NaN and infinity, which JSON cannot hold.
+def finite(where: str, *, is_nullable: bool, is_decimal: bool) -> Check:
+    """The check of a number for NaN and infinity, which JSON cannot hold; a decimal is written as its exact text.
 
     They become null where null is allowed; elsewhere they are an error that names the field, `where`.
     """
 
     def check(value: Any) -> Any:
-        if isinstance(value, Decimal):
-            return str(value) if value.is_finite() else refuse()
-        if isinstance(value, float | int):
-            return value if math.isfinite(value) else refuse()
-        raise PydanticSerializationUnexpectedValue("expected a number")
-
-    def refuse() -> None:
-        if not is_nullable:
-            raise ProjectionError(f"{where} is NaN or infinite. Declare it nullable, or fill in a number.")
+        if isinstance(value, bool) or not isinstance(value, Decimal | int if is_decimal else float | int):
+            raise PydanticSerializationUnexpectedValue("expected a number")
+        number = Decimal(value) if is_decimal else value
+        if number.is_finite() if isinstance(number, Decimal) else math.isfinite(number):
+            return str(number) if is_decimal else number
+        if is_nullable:
+            return None
+        raise ProjectionError(f"{where} is NaN or infinite. Declare it nullable, or fill in a number.")
 
     return check
 
 
-def tidy_scalar(where: str, *, is_nullable: bool) -> Check:
-    """The check of a written JSON scalar whose kind is known only when it is there."""
-    check_number = finite(where, is_nullable=is_nullable)
+def as_text(types: tuple[type, ...]) -> Check:
+    """The text of a URL, a path or the like; of any plain object where its class is not known."""
 
-    def tidy(value: Any) -> Any:
-        if isinstance(value, str):
-            return value or (None if is_nullable else value)
-        if isinstance(value, float):
-            return check_number(value)
-        return exact_integer(value) if type(value) is int else value
+    def check(value: Any) -> str:
+        is_plain = not isinstance(value, _COMPOSED) and not is_dataclass(value)
+        if isinstance(value, (str, *types)) if types else is_plain:
+            return str(value)
+        raise PydanticSerializationUnexpectedValue("expected another type")
 
-    return tidy
+    return check
+
+
+def one_of(expected: Sequence[Any]) -> Check:
+    """One of the declared literals; another value is refused, where native code would write it as it comes."""
+    known = {(type(plain), plain): plain for plain in map(_unwrapped, expected)}
+
+    def check(value: Any) -> Any:
+        plain = _unwrapped(value)
+        if plain.__hash__ is not None and (type(plain), plain) in known:
+            return known[type(plain), plain]
+        raise PydanticSerializationUnexpectedValue("expected a declared literal")
+
+    return check
+
+
+def concealed(value: Any) -> str:
+    """The same text for every secret."""
+    if callable(getattr(value, "get_secret_value", None)):
+        return CONCEALED
+    raise PydanticSerializationUnexpectedValue("expected a secret")
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list of what a declared sequence holds; a text, a mapping or an iterator is none."""
+    if isinstance(value, Sequence | deque) and not isinstance(value, str | bytes):
+        return list(value)
+    raise PydanticSerializationUnexpectedValue("expected a sequence")
+
+
+def as_dict(value: Any) -> dict[Any, Any]:
+    """A dict of what a declared mapping holds."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise PydanticSerializationUnexpectedValue("expected a mapping")
+
+
+def _unwrapped(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
 
 
 def clipper(length: int) -> Check:

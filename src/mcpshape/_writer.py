@@ -38,10 +38,10 @@ from mcpshape._nodes import (
     Scalar,
     is_scalar,
 )
-from mcpshape._values import clipper, tidy_scalar
+from mcpshape._values import as_dict, clipper
 from mcpshape.errors import ProjectionError
 from mcpshape.policy import Grant
-from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap
+from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap, Show
 
 
 def write_serializer(plan: Plan, grant: Grant | None, *, is_careful: bool) -> SchemaSerializer:
@@ -92,7 +92,7 @@ class _Writer:
             if level is None:
                 return ""
             # What is no level is held at the narrowest: the cap fails closed.
-            known = level if level in levels else levels[0]
+            known = level if level in levels else min(levels, key=self.plan.rank)
             return known if known in narrower else ""
 
         return tell
@@ -107,15 +107,12 @@ class _Writer:
                 return leaf(node, where)
             case Nullable(Scalar() as inner):
                 return nullable_leaf(inner, where)
-            case Nullable(Choice() as inner) if is_scalar(inner):
-                return then(
-                    core_schema.nullable_schema(self._union(inner, where)), tidy_scalar(where, is_nullable=True)
-                )
+            case Nullable(Choice() as inner):
+                return core_schema.nullable_schema(self._union(inner, where, is_nullable=True))
             case Nullable(inner):
                 return core_schema.nullable_schema(self.write(inner, where))
             case Choice():
-                tidy = tidy_scalar(where, is_nullable=False)
-                return then(self._union(node, where), tidy) if is_scalar(node) else self._union(node, where)
+                return self._union(node, where, is_nullable=False)
             case Listing(items, form):
                 return array(self.write(items, where), form)
             case Positions(items):
@@ -132,21 +129,19 @@ class _Writer:
             case _:
                 assert_never(node)
 
-    def _union(self, node: Choice, where: str) -> CoreSchema:
-        options = [
-            option.schema if isinstance(option, Scalar) else self.write(option, where) for option in node.options
-        ]
+    def _union(self, node: Choice, where: str, *, is_nullable: bool) -> CoreSchema:
+        options = [self.write(Nullable(each) if is_nullable else each, where) for each in node.options]
         if node.tags:
             return core_schema.tagged_union_schema(dict(zip(node.tags, options, strict=True)), node.discriminator)
         return core_schema.union_schema(list(options))
 
     def _keyed(self, keys: Scalar, values: CoreSchema, where: str) -> CoreSchema:
         if not self.is_careful or keys.kind is not Kind.TEXT:
-            return core_schema.dict_schema(keys.schema, values)
+            return with_function(as_dict, core_schema.dict_schema(keys.schema, values))
         written = core_schema.dict_schema(with_function(clean_text), values)
 
         def check(value: Any, handler: Callable[[Any], Any]) -> Any:
-            data = handler(value)
+            data = handler(as_dict(value))
             if len(data) < len(value):
                 raise ProjectionError(f"{where} has keys that become the same text once they are cleaned.")
             return data
@@ -154,7 +149,7 @@ class _Writer:
         return with_wrapper(check, written)
 
     def _converted(self, node: Converted, where: str) -> CoreSchema:
-        serialization = {**node.serialization, "return_schema": self.write(node.result, where)}
+        serialization: Any = {**node.serialization, "return_schema": self.write(node.result, where)}
         if node.source is not None:
             serialization["schema"] = self._native(node.source, where)
         return core_schema.any_schema(serialization=serialization)
@@ -187,14 +182,14 @@ class _Writer:
             case Drop():
                 return constant(None) if self.held_from else None
             case Mask(value):
-                return constant(to_jsonable_python(value))
+                return constant(clean(to_jsonable_python(value)))
             case Clip(length):
                 return then(self.write(node, where), clipper(length))
             case Coarsen(step):
                 return with_function(coarsener(step), self.write(node, where), when_used="unless-none")
             case Handle(kind):
                 return handle(kind)
-            case _:
+            case Show():
                 return self._shown(record, field, node, where)
 
     def _shown(self, record: Record, field: Field, node: Node, where: str) -> CoreSchema:

@@ -197,7 +197,23 @@ class Prose:
     """A hint, not a rule: text that its user wrote in Markdown, kept whole where the format is Markdown."""
 
 
+ACTIONS = (Show, Drop, Mask, Clip, Coarsen, Handle)
 Rule = (
-    Always | Since | Until | When | Never | Ladder | RowCap | Derived | Count | Mask | Clip | Coarsen | Handle | Holds
+    Always
+    | Since
+    | Until
+    | When
+    | Never
+    | Ladder
+    | RowCap
+    | Derived
+    | Count
+    | Show
+    | Drop
+    | Mask
+    | Clip
+    | Coarsen
+    | Handle
+    | Holds
 )
-RULES = (Always, Since, Until, When, Never, Ladder, RowCap, Derived, Count, Mask, Clip, Coarsen, Handle, Rows)
+RULES = (Always, Since, Until, When, Never, Ladder, RowCap, Derived, Count, Rows, *ACTIONS)

@@ -6,14 +6,14 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
-from mcpshape._call import Call, Decisions, open_call
-from mcpshape._describe import Vocabulary, describe
+from mcpshape._call import Call, Decisions, decision_problems, not_of_this_policy, open_call
+from mcpshape._describe import describe
 from mcpshape._failure import check_wording
 from mcpshape._guards import Plan
 from mcpshape._plan import compile_plan, handle_kinds
 from mcpshape._project import View, settle
 from mcpshape._schema import publish_schema
-from mcpshape._shaped import Shaped
+from mcpshape._shaped import Shaped, Sink
 from mcpshape._tokens import Keyring
 from mcpshape._tool import Options, Tool, added_arguments, declared_return, option_problems, serve
 from mcpshape.encoders import Encoder
@@ -38,6 +38,7 @@ class Shape:
         principals: Grants of authenticated callers by client id. They narrow `grant`; whoever is not authenticated then
             gets the narrowest level.
         clients: Grants by client name, which a client says of itself; they narrow as well.
+        sinks: Where records of what was disclosed go; see `mcpshape.disclosure`.
         user_errors: Exception types whose text the model may read, besides `UserError`.
         on_encoding_error: The text where an encoder fails; `{format}`, `{reason}` and `{reference}` are filled in.
 
@@ -63,12 +64,13 @@ class Shape:
         keyring: Keyring | None = None,
         principals: Mapping[str, Grant] | None = None,
         clients: Mapping[str, Grant] | None = None,
+        sinks: Sequence[Sink] = (),
         user_errors: Sequence[type[Exception]] = (),
         on_encoding_error: str = "The answer could not be written as {format}: {reason} (reference {reference})",
     ) -> None:
         check_wording(on_encoding_error)
         named = {**(principals or {}), **(clients or {})}
-        if problems := list(_problems(policy, encoder, {"grant": grant} if grant else {}, named)):
+        if problems := list(decision_problems(policy, encoder, {**({"grant": grant} if grant else {}), **named})):
             raise DefinitionError("Shape", problems)
         self._decisions = Decisions(
             policy=policy,
@@ -77,6 +79,7 @@ class Shape:
             keyring=keyring or Keyring.of_this_process(),
             principals=dict(principals or {}),
             clients=dict(clients or {}),
+            sinks=tuple(sinks),
             user_errors=tuple(user_errors),
             on_encoding_error=on_encoding_error,
         )
@@ -108,6 +111,7 @@ class Shape:
         keyring: Keyring | None = None,
         principals: Mapping[str, Grant] | None = None,
         clients: Mapping[str, Grant] | None = None,
+        sinks: Sequence[Sink] | None = None,
     ) -> "Shape":
         """The same shape and tools with some of its decisions changed; the original stays as it is."""
         decided = self._decisions
@@ -119,6 +123,7 @@ class Shape:
             keyring=keyring or decided.keyring,
             principals=decided.principals if principals is None else principals,
             clients=decided.clients if clients is None else clients,
+            sinks=decided.sinks if sinks is None else sinks,
             user_errors=decided.user_errors,
             on_encoding_error=decided.on_encoding_error,
         )
@@ -214,23 +219,29 @@ class Shape:
         call = self._call(plan.where, grant)
         return settle(plan, value, call.grant, call.handles(), lambda view: (view.to_json(),))[0]
 
-    def say(self, template: str, **dtos: Any) -> str:
+    def say(self, template: str, /, **dtos: Any) -> str:
         """A sentence about DTOs, such as `"Opened {event.title}"`, that tells no more than the grant of the call.
 
         Raises:
             DefinitionError: The template names anything but fields of the DTOs.
         """
-        call = _CALL.get()
-        call = call if call is not None and call.decisions.policy is self.policy else self._call("say")
-        return call.sentence(template, {name: (self._plan(type(dto)), dto) for name, dto in dtos.items()})
+        return self._call("say").sentence(template, {name: (self._plan(type(dto)), dto) for name, dto in dtos.items()})
 
     def fail(self, error: Exception, *, where: str = "the server") -> Shaped:
         """The answer for an exception: its text where the model may read it, else a fixed sentence and a log entry."""
         return self._call(where).fail(error)
 
     def _call(self, where: str, grant: Grant | None = None) -> Call:
+        """A call outside of a tool, or the one under way, whose grant nothing widens."""
+        under_way = _CALL.get()
+        if grant and grant.policy is not self.policy:
+            raise DefinitionError(where, [not_of_this_policy("grant")])
         call = open_call(self._decisions, where, None, self._plan)
-        return replace(call, grant=grant) if grant else call
+        call = replace(call, grant=grant) if grant else call
+        if under_way and under_way.grant and call.grant and under_way.decisions.policy is self.policy:
+            met = under_way.grant & call.grant if grant else under_way.grant
+            call = replace(call, grant=met, caller=under_way.caller)
+        return call
 
     def _plan(self, declared: Any) -> Plan:
         if declared not in self._plans:
@@ -246,7 +257,11 @@ class Shape:
             raise DefinitionError(where, problems)
         cap = self.policy.widest(options.privacy) if self.policy and options.privacy else None
         description = describe(function.__doc__, self.encoder.vocabulary, empty=options.empty, where=where)
-        output_schema = publish_schema(plan) if self._sends_structured(options.structured) else None
+        output_schema = (
+            publish_schema(plan, has_choice="fields" in options.ask)
+            if self._sends_structured(options.structured)
+            else None
+        )
 
         @contextmanager
         def opening() -> Iterator[Call]:
@@ -275,13 +290,3 @@ class Shape:
             served=served,
         )
         return self.tools[name]
-
-
-def _problems(
-    policy: Policy | None, encoder: Any, grants: Mapping[str, Any], named: Mapping[str, Any]
-) -> Iterator[Problem]:
-    if isinstance(encoder, type) or not isinstance(getattr(encoder, "vocabulary", None), Vocabulary):
-        yield Problem("encoder", "it is no encoder.", "Pass an object, such as Toon().")
-    for path, grant in {**grants, **named}.items():
-        if not isinstance(grant, Grant) or grant.policy is not policy:
-            yield Problem(path, "it is no grant of this policy.", "Take it from policy.grant(level).")

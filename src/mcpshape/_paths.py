@@ -1,0 +1,58 @@
+"""The paths of a plan: what each grant discloses, masks and withholds."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcpshape._guards import Plan, decide
+from mcpshape._nodes import Node, Record, references
+from mcpshape.policy import Grant
+from mcpshape.rules import Action, Drop, Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """All fields of a plan by what happens to them, as sorted dotted wire names."""
+
+    disclosed: tuple[str, ...]
+    masked: tuple[str, ...]
+    withheld: tuple[str, ...]
+
+
+def list_paths(plan: Plan, grant: Grant | None) -> Paths:
+    """The paths under one grant. A type that contains itself is followed once."""
+    if ("paths", grant) not in plan.compiled:
+        plan.compiled["paths", grant] = _list(dict(_walk(plan, grant, plan.declared.root, "", ())))
+    paths: Paths = plan.compiled["paths", grant]
+    return paths
+
+
+def _list(found: Mapping[str, Action]) -> Paths:
+    return Paths(
+        disclosed=tuple(sorted(path for path, action in found.items() if not isinstance(action, Drop | Mask))),
+        masked=tuple(sorted(path for path, action in found.items() if isinstance(action, Mask))),
+        withheld=tuple(sorted(path for path, action in found.items() if isinstance(action, Drop))),
+    )
+
+
+def count_entries(data: Any) -> int:
+    """The number of entries in all lists of objects."""
+    if isinstance(data, Mapping):
+        return sum(count_entries(each) for each in data.values())
+    if not isinstance(data, list):
+        return 0
+    return sum(isinstance(each, Mapping) + count_entries(each) for each in data)
+
+
+def _walk(
+    plan: Plan, grant: Grant | None, node: Node, path: str, seen: tuple[Record, ...]
+) -> Iterator[tuple[str, Action]]:
+    for record in (plan.declared.records[key] for key in references(node)):
+        if record in seen:
+            continue
+        for field in record.fields:
+            key = f"{path}{field.key}"
+            action = decide(plan, record, field, grant)
+            yield key, action
+            if not isinstance(action, Drop):
+                yield from _walk(plan, grant, field.node, f"{key}.", (*seen, record))
