@@ -351,6 +351,13 @@ def test_decode_of_markdown_knows_what_is_escaped() -> None:
         decode(Shaped("- x"))
 
 
+def test_decode_reads_what_a_client_received() -> None:
+    """`decode`: a `CallToolResult`, with or without a structured part."""
+    for encoder in (Toon(), Markdown(), Json()):
+        served = make_shape(sound).using(encoder=encoder, structured=False).tools["list_events"].served
+        assert decode(served(day="2026-07-13"))["total"] == 1
+
+
 def test_a_result_is_held_against_the_schema_of_its_tool() -> None:
     """`assert_matches_schema`: formats, missing parts and failures."""
     shape = make_shape(sound).using(structured=True, encoder=Json())

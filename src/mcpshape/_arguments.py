@@ -7,6 +7,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 from pydantic import GetCoreSchemaHandler, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
 from mcpshape.errors import DefinitionError, Problem, UserError
@@ -42,8 +43,10 @@ class Parameters:
         except TypeError as error:
             raise UserError(f"The arguments do not fit: {error}.", code="invalid_arguments") from None
         context = Resolving(find, bound.arguments.get("self"))
+        sent = bound.arguments.keys() & self.adapters.keys()
+        bound.apply_defaults()
         problems: list[str] = []
-        for name in bound.arguments.keys() & self.adapters.keys():
+        for name in sent:
             try:
                 bound.arguments[name] = self.adapters[name].validate_python(bound.arguments[name], context=context)
             except ValidationError as error:
@@ -51,7 +54,7 @@ class Parameters:
         if problems:
             hint = "Correct the arguments and call again."
             raise UserError(" ".join(sorted(problems)), code="invalid_arguments", hint=hint)
-        return bound, {name: bound.arguments.pop(name) for name in self.added & bound.arguments.keys()}
+        return bound, {name: bound.arguments.pop(name) for name in self.added}
 
     def describe(self, function: Callable[..., Any]) -> None:
         """Make a function look, to whoever inspects it, as if it had this signature."""
@@ -68,9 +71,10 @@ def resolve_hints(function: Callable[..., Any], where: str) -> dict[str, Any]:
     """
     try:
         return get_type_hints(function, include_extras=True)
-    except NameError as error:
+    except (NameError, AttributeError, SyntaxError, TypeError) as error:
+        told = f"the name {error.name!r} is unknown." if isinstance(error, NameError) else "they cannot be read."
         remedy = "Import it outside of TYPE_CHECKING, or define it before the tool."
-        raise DefinitionError(where, [Problem("annotations", f"the name {error.name!r} is unknown.", remedy)]) from None
+        raise DefinitionError(where, [Problem("annotations", told, remedy)]) from None
 
 
 def read_parameters(
@@ -85,12 +89,12 @@ def read_parameters(
     """
     added = added or {}
     signature = inspect.signature(function)
-    if taken := sorted(added.keys() & signature.parameters.keys()):
-        problems = [Problem(name, "the tool has a parameter of that name already.", "Rename it.") for name in taken]
+    if problems := list(_parameter_problems(signature, added)):
         raise DefinitionError(where, problems)
     optional = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in added]
     signature = signature.replace(parameters=[*signature.parameters.values(), *optional])
     hints = {**resolve_hints(function, where), **added}
+    signature, hints = _with_plain_defaults(signature, hints)
     found = {name: _adapter(hints[name]) for name in signature.parameters if name in hints}
     adapters = {name: adapter for name, adapter in found.items() if adapter is not None}
     annotations = {**hints, **{name: Annotated[hints[name], _AsSent()] for name in adapters}}
@@ -100,6 +104,30 @@ def read_parameters(
     ]
     signature = signature.replace(parameters=parameters, return_annotation=returned)
     return Parameters(signature, adapters, frozenset(added))
+
+
+def _parameter_problems(signature: inspect.Signature, added: Mapping[str, Any]) -> Iterator[Problem]:
+    for name, parameter in signature.parameters.items():
+        if name in added:
+            yield Problem(name, "the tool has a parameter of that name already.", "Rename it.")
+        if parameter.kind not in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}:
+            yield Problem(name, "no client can fill a parameter of this kind.", "Give each argument a name.")
+
+
+def _with_plain_defaults(
+    signature: inspect.Signature, hints: dict[str, Any]
+) -> tuple[inspect.Signature, dict[str, Any]]:
+    """The same signature where a default such as `Field(5, ge=1)` is the plain 5, and its bounds are in the type."""
+    parameters = []
+    for name, parameter in signature.parameters.items():
+        info = parameter.default
+        if isinstance(info, FieldInfo) and info.default_factory is None:
+            hints = {**hints, name: Annotated[hints.get(name, Any), info]}
+            plain = inspect.Parameter.empty if info.is_required() else info.default
+            parameters.append(parameter.replace(default=plain))
+        else:
+            parameters.append(parameter)
+    return signature.replace(parameters=parameters), hints
 
 
 def accepted_kinds(function: Callable[..., Any], where: str) -> set[str]:

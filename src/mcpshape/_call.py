@@ -103,9 +103,8 @@ class Call:
     def fail(self, error: Exception) -> Shaped:
         """The answer for an exception."""
         decided = self.decisions
-        if isinstance(error, UserError) and error.about:
-            error = self._worded(error)
         try:
+            error = self._worded(error) if isinstance(error, UserError) and error.about else error
             failure = explain(
                 error, where=self.where, user_errors=decided.user_errors, on_encoding_error=decided.on_encoding_error
             )

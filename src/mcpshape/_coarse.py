@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 _MINUTES = re.compile(r"(\d+)min")
@@ -35,8 +36,9 @@ def _number(value: Any, step: float) -> Any:
         return value
     if isinstance(value, int):
         return value // int(step) * int(step)
-    unit = type(value)(str(step))
-    return type(value)(math.floor(value / unit)) * unit
+    # In decimals, because 0.3 / 0.1 is less than 3 in binary.
+    unit = Decimal(str(step))
+    return type(value)(math.floor(Decimal(str(value)) / unit) * unit)
 
 
 def _minute(value: Any, minutes: int) -> Any:

@@ -65,7 +65,8 @@ def read_type(declared: Any, where: str) -> tuple[Declared, list[Problem]]:
         DefinitionError: pydantic cannot make a schema of the type at all.
     """
     try:
-        schema = TypeAdapter(declared).core_schema
+        # A type with an unknown name in it has a stand-in for a schema, which fails when it is looked into.
+        schema = dict(TypeAdapter(declared).core_schema)
     except (PydanticUserError, NameError, TypeError) as error:
         problem = Problem(
             _name(declared), "its type cannot be read.", "Declare a pydantic model, dataclass or TypedDict."

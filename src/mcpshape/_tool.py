@@ -83,6 +83,8 @@ def declared_return(function: Callable[..., Any], where: str) -> Any:
     """
     from mcpshape._result import FINISHED, PASSED_ON
 
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise DefinitionError(where, [Problem("return", "the tool yields.", "Return the whole DTO at once.")])
     returned = resolve_hints(function, where).get("return", inspect.Signature.empty)
     if get_origin(returned) in {Union, UnionType}:
         returned = Union[tuple(arm for arm in get_args(returned) if arm not in PASSED_ON)]  # noqa: UP007
@@ -131,13 +133,15 @@ def serve(
         with opening() as call:
             try:
                 bound, asked = parameters.bind(args, kwargs, call.find)
-                return finish(call, asked, await function(*bound.args, **bound.kwargs))
+                value = function(*bound.args, **bound.kwargs)
+                return finish(call, asked, await value if inspect.isawaitable(value) else value)
             except RAISED_ON:
                 raise
             except Exception as error:
                 return make_result(call.fail(error))
 
-    served = functools.wraps(function)(serve_async if inspect.iscoroutinefunction(function) else serve_sync)
+    is_async = inspect.iscoroutinefunction(inspect.unwrap(function))
+    served = functools.wraps(function)(serve_async if is_async else serve_sync)
     served.__doc__ = description
     parameters.describe(served)
     return served

@@ -191,6 +191,8 @@ class _Writer:
                 return handle(kind)
             case Show():
                 return self._shown(record, field, node, where)
+            case action:
+                assert_never(action)
 
     def _shown(self, record: Record, field: Field, node: Node, where: str) -> CoreSchema:
         guard = self.plan.guard(record, field)

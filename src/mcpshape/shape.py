@@ -171,7 +171,9 @@ class Shape:
         options = Options(empty=empty, structured=structured, privacy=privacy, ask=frozenset(ask))
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-            where = f"tool {function.__name__}"
+            where = f"tool {getattr(function, '__name__', '')}"
+            if not hasattr(function, "__name__"):
+                raise DefinitionError("tool", [Problem("name", "it has none.", "Decorate a function, not an object.")])
             plan = compile_plan(declared_return(function, where), self.policy, where)
             return self._register(function, plan, options).served
 

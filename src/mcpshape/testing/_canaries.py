@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields as dataclass_fields
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any, assert_never, cast
 from uuid import UUID
 
 from hypothesis import strategies as st
@@ -75,6 +75,8 @@ class Planter:
                 return self.record(self.tree.records[key], path, room)
             case Scalar():
                 return self.scalar(node, path)
+            case _:
+                assert_never(node)
 
     def record(self, record: Record, path: str, room: int) -> Any:
         stored = [each for each in record.fields if not each.is_computed]
@@ -92,9 +94,10 @@ class Planter:
         return f"CANARY-{path.rstrip('.')}-{self._next()}"
 
     def scalar(self, node: Scalar, path: str) -> Any:
-        kind: str = node.schema["type"]
+        schema: Any = node.schema
+        kind: str = schema["type"]
         if kind in {"literal", "enum"}:
-            return self.draw(st.sampled_from(node.schema["expected" if kind == "literal" else "members"]))
+            return self.draw(st.sampled_from(schema["expected" if kind == "literal" else "members"]))
         return self.text(path) if node.kind in {Kind.TEXT, Kind.STRING, Kind.CONCEALED} else _LEAVES[kind](self._next())
 
     def _next(self) -> int:

@@ -98,7 +98,7 @@ def _bullets(lines: Sequence[str], indent: int, *, is_record: bool) -> Any:
         bullet = _BULLET.fullmatch(line)
         if bullet and len(bullet[1]) == indent:
             entries.append((bullet[2] or "", []))
-        elif entries:
+        else:
             entries[-1][1].append(line)
     if is_record:
         return dict(_field(text, inner, indent) for text, inner in entries)
