@@ -3,7 +3,7 @@
 import functools
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from ipaddress import IPv4Address, IPv6Address
@@ -281,14 +281,21 @@ def test_a_value_is_written_as_its_declared_type_or_refused(annotation: Any, val
 
 def test_a_default_of_none_has_to_be_declared() -> None:
     """Rule 3: null means that there is none, and the schema says where that can be."""
-
-    class Dto(BaseModel):
-        value: str = None  # type: ignore[assignment]
-
-    with pytest.raises(
-        DefinitionError, match=r"Dto.value: its default is None, which its type does not allow. Add \| None"
-    ):
-        compile_plan(Dto, None, "tool")
+    refused: list[Any] = [str, int | str, RootModel[str], Literal["a"], list[int], Inner]
+    for annotation in refused:
+        model = create_model("Dto", value=(annotation, None))
+        with pytest.raises(DefinitionError, match="Dto.value: its default is None, which its type does not allow"):
+            compile_plan(model, None, "tool")
+    allowed: list[Any] = [
+        Wrapped,
+        Literal["a"] | None,
+        None,
+        str | None,
+        RootModel[int | str | None],
+        list[None] | None,
+    ]
+    for annotation in allowed:
+        compile_plan(create_model("Dto", value=(annotation, None)), None, "tool")
 
 
 def test_two_fields_do_not_share_a_name_on_the_wire() -> None:
@@ -335,6 +342,7 @@ class Many(BaseModel):
     rows: Doubled
     number: Annotated[int, Count("rows")] = 0
     rounded: Annotated[Annotated[int, Field(ge=3)], Coarsen(5)] = 4
+    either: Annotated[datetime | date, Coarsen("month")] = date(2026, 7, 13)
     fraction: Annotated[float, Coarsen(0.1)] = 0.3
     optional: Optional = {}
     weight: int | None = None

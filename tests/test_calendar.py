@@ -1,7 +1,7 @@
 """The calendar server, asked over stdio and HTTP by a real client."""
 
 import json
-import re
+import os
 import socket
 import subprocess
 import sys
@@ -18,14 +18,19 @@ import pytest
 from icalendar import Calendar
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.types import Implementation
 from pydantic import BaseModel
 
 from calendar_server import Config, build
 from calendar_server.cli import SAMPLE, SAMPLE_OWNER
 from calendar_server.dtos import policy
+from calendar_server.reading import Source
+from calendar_server.tools import CalendarTools, shape
 from clients import decode
-from mcpshape import Shape
+from mcpshape import Keyring, Never, Shape, Since, When
 from mcpshape.encoders import Encoder, Toon
+from mcpshape.testing import Secret, assert_no_leak
+from mcpshape.testing import decode as decode_any
 
 pytestmark = pytest.mark.anyio
 
@@ -77,10 +82,11 @@ def command(*options: str) -> list[str]:
 
 
 @asynccontextmanager
-async def over_stdio(*options: str) -> AsyncIterator[tuple[Client, Any]]:
+async def over_stdio(*options: str, client_info: Implementation | None = None) -> AsyncIterator[tuple[Client, Any]]:
     program, *arguments = command(*FIXED, *options)
+    server = StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
     with tempfile.TemporaryFile("w+") as log:
-        async with Client(stdio_client(StdioServerParameters(command=program, args=arguments), errlog=log)) as client:
+        async with Client(stdio_client(server, errlog=log), client_info=client_info) as client:
             yield client, log
 
 
@@ -187,8 +193,9 @@ async def test_the_server_gives_the_text_of_a3(level: str, tmp_path: Path) -> No
     path.write_text(A3_CALENDAR)
     async with over_stdio("--ics", str(path), "--privacy", level) as (client, _):
         text = await ask(client, "list_events", day="2026-07-13")
-    ids = iter(["E1", "E2"])
-    assert re.sub(r"\be[0-9a-f]{10}\b", lambda _: next(ids), text) == A3
+    for event, name in zip(decode(text)["events"], ("E1", "E2"), strict=True):
+        text = text.replace(event["id"], name)
+    assert text == A3
 
 
 @pytest.mark.parametrize("written", ["toon", "markdown", "json"])
@@ -325,9 +332,8 @@ async def test_notes_are_prose_in_markdown_and_data_in_toon() -> None:
     texts = []
     for encoder in encoders:
         async with Client(server_at("standard", encoder=encoder)) as client:
-            listing = await ask(client, "list_events", day="2026-07-13")
-            event_id = re.findall(r"\be[0-9a-f]{10}\b", listing)[1]
-            texts.append(await ask(client, "get_event", event_id=event_id))
+            listing = decode_any(await ask(client, "list_events", day="2026-07-13"))
+            texts.append(await ask(client, "get_event", event_id=listing["events"][1]["id"]))
     assert decode(texts[0])["notes"].startswith("# Goals\n\n- close")
     assert "## notes\n\n> # Goals\n>\n> - close the import epic\n> - agree on the *beta* date" in texts[1]
 
@@ -386,6 +392,126 @@ def test_a_file_without_a_whole_calendar_is_refused_and_not_taken_for_free_time(
     assert ended.stderr == "mcpshape-calendar: noise.ics holds no whole calendar; export it again as .ics\n"
 
 
+PRIVATE = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//case//EN
+BEGIN:VEVENT
+UID:p1@example.test
+DTSTAMP:20260101T000000Z
+DTSTART;TZID=Europe/Berlin:20260302T100000
+DTEND;TZID=Europe/Berlin:20260302T110000
+RRULE:FREQ=WEEKLY;COUNT=3
+CLASS:PRIVATE
+SUMMARY:CANARY-3
+END:VEVENT
+BEGIN:VEVENT
+UID:p1@example.test
+DTSTAMP:20260101T000000Z
+RECURRENCE-ID;TZID=Europe/Berlin:20260309T100000
+DTSTART;TZID=Europe/Berlin:20260309T120000
+DTEND;TZID=Europe/Berlin:20260309T130000
+SUMMARY:CANARY-3b
+LOCATION:CANARY-3c
+END:VEVENT
+BEGIN:VEVENT
+UID:canary13@corp.example
+DTSTAMP:20260101T000000Z
+DTSTART:20260303T100000Z
+DTEND:20260303T110000Z
+CLASS:X-SECRET
+SUMMARY:CANARY-5
+LOCATION:Clinic CANARY-5
+CATEGORIES:CANARY-5
+ORGANIZER;CN=CANARY-5:mailto:canary13@corp.example
+ATTENDEE;CN=CANARY-5;X-RESPONSE-COMMENT="canary13 is ill":mailto:c5@example.test
+URL:https://zoom.us/j/555?pwd=CANARY-5
+DESCRIPTION:Dial +49 30 1234567\\, PIN canary13
+ATTACH:https://files.example.test/CANARY-5.pdf
+X-APPLE-STRUCTURED-LOCATION;X-TITLE=CANARY-5:geo:1,2
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+@pytest.mark.parametrize("level", policy.levels)
+async def test_a_private_event_is_told_as_at_strict_at_every_level(level: str, tmp_path: Path) -> None:
+    """D03, D05, D13: its changed occurrences too, unknown classes too; the time is busy all the same."""
+    path = tmp_path / "private.ics"
+    path.write_text(PRIVATE)
+    now = datetime(2026, 3, 1, tzinfo=BERLIN)
+    async with Client(server_at(level, ics=[path], now=now)) as client:
+        month = await ask(client, "list_events_between", start="2026-03-01", end="2026-03-31")
+        rows = [event for day in decode(month)["days"] for event in day["events"]]
+        texts = [month, await ask(client, "next_event"), await ask(client, "find_free_time", day="2026-03-03")]
+        for row in rows:
+            texts += [await ask(client, tool, event_id=row["id"]) for tool in ("get_event", "open_video_meeting")]
+    assert len(rows) == 4
+    assert {row["title"] for row in rows} == {"[Event]"}
+    assert {row.get("held_at") for row in rows} == ({None} if level == "strict" else {"strict"})
+    assert not [text for text in texts if "canary" in text.lower()]
+    assert [slot["start"][11:16] for slot in decode(texts[2])["slots"]] == ["09:00", "12:00"]
+
+
+def test_no_secret_of_the_sample_leaks_by_any_tool_level_format_or_channel() -> None:
+    """B5, D08, D12: titles, places, people, notes and links, each with the rule that says who may be told."""
+    secrets = [
+        Secret("title", "Sprint planning", Since("minimal")),
+        Secret("title of a private event", "Dentist", Never()),
+        Secret("place of a private event", "Praxis Lindenhof", Never()),
+        Secret("location", "Room Aurora", Since("minimal")),
+        Secret("attendees.name", "Okafor, Chi", When("attendee_names")),
+        Secret("attendees.email", "chi.okafor@example.net", When("attendee_emails")),
+        Secret("organizer", "Kim Alvarez", Since("standard")),
+        Secret("notes", "close the import epic", When("notes")),
+        Secret("video_url", "meet.google.com/kqz-wvtn-hxe", When("video_url")),
+        Secret("uid", "@calendar.example.com", Never()),
+    ]
+    now = datetime(2026, 7, 13, 9, 40, tzinfo=BERLIN)
+    tools = CalendarTools(Source([SAMPLE], BERLIN, SAMPLE_OWNER), lambda: now)
+    keyed = shape.using(keyring=Keyring(b"a secret of the test suite"))
+    handles = [
+        {"event_id": event["id"]}
+        for day in decode_any(_first(keyed, tools, "list_events_between", start="2026-07-13", end="2026-07-18"))["days"]
+        for event in day["events"]
+    ]
+    calls: dict[str, list[dict[str, Any]]] = {
+        "list_events": [{"day": "2026-07-14"}, {"day": "Sprint planning"}],
+        "list_events_between": [{"start": "2026-07-13", "end": "2026-07-18"}],
+        "find_free_time": [{"day": "2026-07-13"}],
+        "next_event": [{"unknown": "Dentist"}],
+        "get_event": [*handles, {"event_id": "Dentist"}],
+        "open_video_meeting": handles,
+    }
+    assert_no_leak(keyed, calls=calls, secrets=secrets, owner=tools)
+
+
+def _first(keyed: Shape, tools: CalendarTools, name: str, **arguments: Any) -> Any:
+    return keyed.tools[name].bind(tools)(**arguments)
+
+
+async def test_two_clients_get_ids_of_their_own_that_a_replica_accepts(tmp_path: Path) -> None:
+    """B7: at strict, over two processes that share a secret."""
+    os.environ["MCPSHAPE_CALENDAR_SECRET"] = "a secret of the test suite"
+    ids: dict[str, str] = {}
+    try:
+        for name in ("one", "two"):
+            async with over_stdio(client_info=Implementation(name=name, version="1")) as (client, _):
+                ids[name] = decode(await ask(client, "list_events", day="2026-07-13"))["events"][0]["id"]
+            async with over_stdio(client_info=Implementation(name=name, version="1")) as (client, _):
+                assert decode(await ask(client, "get_event", event_id=ids[name]))["id"] == ids[name]
+                if name == "two":
+                    assert "There is no event" in await ask(client, "get_event", event_id=ids["one"])
+    finally:
+        del os.environ["MCPSHAPE_CALENDAR_SECRET"]
+    assert ids["one"] != ids["two"]
+
+
+async def test_a_call_can_ask_for_a_narrower_answer() -> None:
+    """B7: an argument of the call."""
+    async with Client(server_at("detailed")) as client:
+        assert "[Event]" in await ask(client, "list_events", day="2026-07-13", privacy="strict")
+
+
 async def test_wrong_calls_say_what_to_do() -> None:
     """Bad input: wrong arguments, an unknown id, a day that is no date."""
     async with Client(server_at("minimal")) as client:
@@ -401,5 +527,8 @@ async def test_wrong_calls_say_what_to_do() -> None:
     assert "day: " in texts[0]
     assert "day" in texts[1]
     assert "minutes: Input should be a valid integer" in texts[2]
-    assert texts[3] == "Error: There is no event with this id. Take an id from list_events."
+    assert (
+        texts[3]
+        == "Error: There is no event with this id. Ids change from time to time; take a new one from another answer."
+    )
     assert texts[4] == "Error: The end has to be 0 to 92 days after the start. Ask for another end."

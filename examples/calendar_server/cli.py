@@ -1,6 +1,7 @@
 """The command `mcpshape-calendar`."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,6 +20,7 @@ from mcpshape.encoders import Encoder, Json, Markdown, Toon
 
 SAMPLE = Path(str(files("calendar_server") / "sample.ics"))
 SAMPLE_OWNER = "ada@example.com"
+_KEY_VARIABLE = "MCPSHAPE_CALENDAR_SECRET"
 _PORTS = range(1, 65536)
 _ENCODERS: dict[str, type[Encoder]] = {"toon": Toon, "markdown": Markdown, "json": Json}
 
@@ -51,6 +53,7 @@ def _parser() -> _Parser:
     parser = _Parser(
         prog="mcpshape-calendar",
         description="A calendar as an MCP server, with four privacy levels.",
+        epilog=f"The environment variable {_KEY_VARIABLE} keeps event ids the same across restarts and replicas.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -91,6 +94,7 @@ def _config(options: argparse.Namespace) -> Config:
         toggles=dict(options.toggle),
         encoder=_ENCODERS[options.format](),
         structured=options.structured,
+        secret=os.environ.get(_KEY_VARIABLE, "").encode() or None,
     )
 
 

@@ -17,7 +17,7 @@ _ASKS = {
     "standard": "lists as at minimal; single events tell more",
     "detailed": "likewise",
 }
-_UNKNOWN = ("get_event", {"event_id": "e0000000000"})
+_UNKNOWN = ("get_event", {"event_id": "abcdefghijk"})
 
 
 async def main() -> None:

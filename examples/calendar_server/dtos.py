@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel
 
-from mcpshape import Always, Count, Derived, Mask, Policy, Prose, Since, Toggle, Until, When
+from mcpshape import Always, Count, Derived, Handle, Mask, Policy, Prose, RowCap, Since, Toggle, Until, When
 
 policy = Policy(
     levels=("strict", "minimal", "standard", "detailed"),
@@ -18,7 +18,7 @@ policy = Policy(
     },
 )
 
-Id = Annotated[str, Always()]
+Id = Annotated[str, Handle("event")]
 Title = Annotated[str, Since("minimal", below=Mask("[Event]"))]
 Text = Annotated[str | None, Since("minimal")]
 Attendance = Literal["accepted", "declined", "tentative", "needs_action"]
@@ -52,6 +52,7 @@ class Event(BaseModel):
     video_url: Annotated[str | None, When("video_url")]
     url: Annotated[str | None, Since("standard")]
     notes: Annotated[str | None, When("notes"), Prose()]
+    held_at: Annotated[str | None, RowCap()]
 
 
 class Meeting(Event):
@@ -76,6 +77,7 @@ class EventRow(BaseModel):
     location: Text
     video: Text
     attendees: Annotated[int | None, Since("minimal")]
+    held_at: Annotated[str | None, RowCap()]
 
 
 class Day(BaseModel):

@@ -1,6 +1,5 @@
 """Reads .ics files (RFC 5545) into events. What cannot be read is skipped and named, never shown."""
 
-import hashlib
 import logging
 import re
 from collections.abc import Iterable, Iterator
@@ -33,6 +32,9 @@ class Source:
     def __init__(self, paths: Iterable[Path], zone: tzinfo, me: str = "") -> None:
         self.zone, self._me = zone, me.lower()
         self._calendars = [named for path in paths for named in _read(path)]
+        # A changed occurrence of a private series often has no class of its own.
+        events = (event for _, calendar in self._calendars for event in calendar.events)
+        self._private = {_text(event.get("UID")) for event in events if _is_private(event)}
 
     def between(self, first: date, last: date, now: datetime) -> list[Event]:
         """The events that touch the days from `first` to `last`, in order."""
@@ -86,6 +88,7 @@ class Source:
             video_url=link,
             url=_text(component.get("URL")),
             notes=_text(component.get("DESCRIPTION")),
+            held_at="strict" if _is_private(component) or _text(component.get("UID")) in self._private else None,
         )
         is_cancelled = component.get("STATUS") == "CANCELLED"
         return event.model_copy(update={"status": "cancelled" if is_cancelled else self._status(event, now)})
@@ -128,10 +131,14 @@ def _read(path: Path) -> Iterator[tuple[str, Calendar]]:
 
 
 def _identity(component: VEvent) -> str:
-    """A short id for one occurrence that shows nothing of its UID, which often holds names and addresses."""
+    """What one occurrence is known by."""
     origin: Any = component.get("RECURRENCE-ID") or component["DTSTART"]
-    named = f"{component.get('UID') or component.get('SUMMARY')}|{origin.dt}"
-    return f"e{hashlib.blake2b(named.encode(), digest_size=5).hexdigest()}"
+    return f"{component.get('UID') or component.get('SUMMARY')}|{origin.dt}"
+
+
+def _is_private(component: VEvent) -> bool:
+    """Whether an event is not public (RFC 5545, 3.8.1.3); a class that is not known counts as private."""
+    return _text(component.get("CLASS", "PUBLIC")).upper() != "PUBLIC"
 
 
 def _video_link(component: VEvent) -> str | None:

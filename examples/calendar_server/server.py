@@ -10,7 +10,9 @@ from mcp.server.mcpserver import MCPServer
 from calendar_server.dtos import policy
 from calendar_server.reading import Source
 from calendar_server.tools import CalendarTools, shape
+from mcpshape import Keyring
 from mcpshape.encoders import Encoder, Toon
+from mcpshape.mcpserver import attach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,15 +27,18 @@ class Config:
     toggles: Mapping[str, bool] = field(default_factory=dict)
     encoder: Encoder = field(default_factory=Toon)
     structured: bool | None = None
+    secret: bytes | None = field(default=None, repr=False)
 
 
 def build(config: Config) -> MCPServer:
     """A server with all tools, for one configuration."""
     grant = policy.grant(config.privacy, toggles=config.toggles)
-    served = shape.using(encoder=config.encoder, grant=grant, structured=config.structured)
+    keyring = Keyring(config.secret) if config.secret else None
+    served = shape.using(encoder=config.encoder, grant=grant, structured=config.structured, keyring=keyring)
     source = Source(config.ics, config.zone, config.me)
     tools = CalendarTools(source, lambda: config.now or datetime.now(config.zone))
     server = MCPServer("calendar", log_level="WARNING")
     for tool in served.tools.values():
         server.add_tool(tool.bind(tools))
+    attach(server, served)
     return server

@@ -8,13 +8,15 @@ from pydantic import Field
 
 from calendar_server.dtos import Day, Days, Event, EventRow, FreeTime, Meeting, NextEvent, Slot, policy
 from calendar_server.reading import Source, service
-from mcpshape import Shape, UserError
+from mcpshape import Handle, Shape, UserError
 from mcpshape.encoders import Toon
 
 _LONGEST = timedelta(days=92)
 _YEAR = timedelta(days=366)
 
 shape = Shape(policy, encoder=Toon())
+
+EventId = Annotated[str, Handle("event", among=lambda tools: tools.event_ids())]
 
 
 class CalendarTools:
@@ -23,12 +25,12 @@ class CalendarTools:
     def __init__(self, source: Source, clock: Callable[[], datetime]) -> None:
         self._source, self._clock = source, clock
 
-    @shape.tool(empty="No {entries} means that nothing is planned on that day.")
+    @shape.tool(ask={"privacy"}, empty="No {entries} means that nothing is planned on that day.")
     def list_events(self, day: date) -> Day:
         """List the events of one day, one {entry} per event."""
         return self._day(day)
 
-    @shape.tool(empty="No days means that nothing is planned between the two.")
+    @shape.tool(ask={"privacy"}, empty="No days means that nothing is planned between the two.")
     def list_events_between(self, start: date, end: date) -> Days:
         """List the events from one day to another, both included and at most 92 days apart, grouped by day."""
         if not timedelta() <= end - start <= _LONGEST:
@@ -52,12 +54,12 @@ class CalendarTools:
         return NextEvent(event=self._next())
 
     @shape.tool()
-    def get_event(self, event_id: str) -> Event:
+    def get_event(self, event_id: EventId) -> Event:
         """Get one event with all {fields} that may be told, by an id from another answer."""
         return self._find(event_id)
 
     @shape.tool()
-    def open_video_meeting(self, event_id: str) -> Meeting:
+    def open_video_meeting(self, event_id: EventId) -> Meeting:
         """Get the link that opens the video meeting of an event, by an id from another answer.
 
         Without a key video_url the link may not be told; null means that there is none.
@@ -87,12 +89,16 @@ class CalendarTools:
         coming = self._between(now.date(), (now + _YEAR).date())
         return next((event for event in coming if event.is_busy and self._source.span(event)[0] >= now), None)
 
+    def event_ids(self) -> list[str]:
+        """The ids that a model may ask for: those of a year around now."""
+        return list(self._known())
+
     def _find(self, event_id: str) -> Event:
+        return self._known()[event_id]
+
+    def _known(self) -> dict[str, Event]:
         now = self._clock()
-        known = {event.id: event for event in self._between((now - _YEAR).date(), (now + _YEAR).date())}
-        if event_id not in known:
-            raise UserError("There is no event with this id.", code="not_found", hint="Take an id from list_events.")
-        return known[event_id]
+        return {event.id: event for event in self._between((now - _YEAR).date(), (now + _YEAR).date())}
 
 
 def _gaps(

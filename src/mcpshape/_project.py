@@ -1,6 +1,7 @@
 """The door: the only place where values are read off a DTO. What comes out is a view."""
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +44,9 @@ def project(
     while handles and handles.collided:
         handles = handles.longer()
         data = _serialize(plan, value, grant, handles, is_careful=is_careful)
+    markers = {field.key for record in plan.declared.records.values() if (field := plan.cap(record))}
+    if markers and not _tells(data, markers):
+        _forget(data, markers)
     return View({"result": data} if plan.is_wrapped else data, plan.layout)
 
 
@@ -72,6 +76,24 @@ def settle(
         return plain, texts
     cleaned = view(is_careful=True)
     return cleaned, write(cleaned)
+
+
+def _tells(data: Any, markers: AbstractSet[str]) -> bool:
+    """Whether some row says that it is held."""
+    if isinstance(data, list):
+        return any(_tells(each, markers) for each in data)
+    if not isinstance(data, dict):
+        return False
+    return any(data.get(key) is not None for key in markers) or any(_tells(each, markers) for each in data.values())
+
+
+def _forget(data: Any, markers: AbstractSet[str]) -> None:
+    """Drop the column that says which rows are held from an answer in which none is."""
+    for each in data if isinstance(data, list) else data.values() if isinstance(data, dict) else ():
+        _forget(each, markers)
+    if isinstance(data, dict):
+        for key in markers & data.keys():
+            del data[key]
 
 
 def _require_type(plan: Plan, value: Any) -> None:

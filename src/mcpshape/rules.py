@@ -111,8 +111,8 @@ class RowCap:
     """The rule of a field that holds a level or `None`: its row is told as that level usually is, and no wider.
 
     The table keeps its columns: what the row withholds is masked or `null`, and this field says at which level it is
-    held. It is `null` in rows that are told like the others, and has no key at the narrowest level. A value that is no
-    level counts as the narrowest.
+    held. It is `null` in rows that are told like the others, and has no key in an answer without held rows, nor at the
+    narrowest level. A value that is no level counts as the narrowest.
     """
 
 

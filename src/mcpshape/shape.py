@@ -1,5 +1,6 @@
 """A server's decisions in one value: what may leave, how it reads, what is said when it fails."""
 
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,6 +21,7 @@ from mcpshape.encoders import Encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
+_LOG = logging.getLogger("mcpshape")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # The call under way; lets `say` in a tool's body use the grant of the call.
@@ -84,6 +86,7 @@ class Shape:
             on_encoding_error=on_encoding_error,
         )
         self._structured = structured
+        self._is_ephemeral = keyring is None
         self._plans: dict[Any, Plan] = {}
         self.tools: dict[str, Tool] = {}
 
@@ -120,7 +123,7 @@ class Shape:
             encoder=encoder or decided.encoder,
             grant=grant or decided.grant,
             structured=self._structured if structured is None else structured,
-            keyring=keyring or decided.keyring,
+            keyring=keyring or (None if self._is_ephemeral else decided.keyring),
             principals=decided.principals if principals is None else principals,
             clients=decided.clients if clients is None else clients,
             sinks=decided.sinks if sinks is None else sinks,
@@ -185,6 +188,8 @@ class Shape:
         Raises:
             DefinitionError: Nobody takes back a kind.
         """
+        if self._is_ephemeral and any(handle_kinds(tool.plan) for tool in self.tools.values()):
+            _LOG.info("there is no secret, so the ids that this process gives out end with it")
         taken = {kind for tool in self.tools.values() for kind in tool.accepted_kinds}
         given = {(tool.name, kind) for tool in self.tools.values() for kind in handle_kinds(tool.plan)}
         remedy = "Add a parameter Annotated[str, Handle(kind, among=...)] to one."

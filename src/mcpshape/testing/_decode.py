@@ -17,7 +17,7 @@ _KEY_END = re.compile(r"(?<!\\)(?:\\\\)*:(?: |$)")
 
 
 def decode(result: Any) -> Any:
-    """The data of a `Shaped` or a `CallToolResult`: the structured part where there is one, else its text.
+    """The data of a `Shaped`, a `CallToolResult` or a text: the structured part where there is one, else the text.
 
     JSON and TOON come back as they were. The built-in Markdown has no types: numbers, booleans and null come back from
     what they look like, so a text such as `3` comes back as a number.
@@ -39,7 +39,7 @@ def decode_text(text: str) -> Any:
 
 
 def _text(result: Any) -> str:
-    if isinstance(text := getattr(result, "text", None), str):
+    if isinstance(text := getattr(result, "text", result), str):
         return text
     return "\n".join(block.text for block in result.content)
 
