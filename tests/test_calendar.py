@@ -478,7 +478,7 @@ def test_no_secret_of_the_sample_leaks_by_any_tool_level_format_or_channel() -> 
         "list_events": [{"day": "2026-07-14"}, {"day": "Sprint planning"}],
         "list_events_between": [{"start": "2026-07-13", "end": "2026-07-18"}],
         "find_free_time": [{"day": "2026-07-13"}],
-        "next_event": [{"unknown": "Dentist"}],
+        "next_event": [{}, {"unknown": "Dentist"}],
         "get_event": [*handles, {"event_id": "Dentist"}],
         "open_video_meeting": handles,
     }

@@ -1,7 +1,9 @@
 """The README and the docstrings do what they say."""
 
+import contextlib
 import doctest
 import importlib
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,8 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(language: str, page: str = README) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
 
 
 def run_readme() -> dict[str, Any]:
@@ -44,10 +46,11 @@ async def test_the_readme_shows_what_the_code_gives(place: int) -> None:
     """The decorated tool on either server answers with the text that stands beside it."""
     namespace = run_readme()
     exec(blocks("python")[place], namespace)
-    assert (await ask(namespace["server"], "list_events", day="2026-07-13")).text == blocks("text")[0].strip()
-    description = (await list_tools(namespace["server"]))["list_events"]["description"]
+    name = "list_events_on_mcpserver" if place == 1 else "list_events_on_fastmcp"
+    assert (await ask(namespace["server"], name, day="2026-07-13")).text == blocks("text")[0].strip()
+    description = (await list_tools(namespace["server"]))[name]["description"]
     assert description == "List the events of one day, one entry per event.\n\nNo entries means that the day is free."
-    assert (await ask(namespace["server"], "list_events", day="1999-01-01")).is_error
+    assert (await ask(namespace["server"], name, day="1999-01-01")).is_error
     strict = namespace["shape"].using(grant=namespace["policy"].grant("strict"))
     assert strict.tools["list_events"].served(day="2026-07-13").content[0].text == blocks("text")[1].strip()
 
@@ -58,6 +61,43 @@ def test_the_readme_names_the_two_commands_and_no_wrong_install() -> None:
     assert "make demo" in README
     assert "make test" in README
     assert not [text for text in texts if re.search(r"pip install ['\"]?mcpshape(?!-)", text)]
+
+
+def printed(code: str, namespace: dict[str, Any]) -> str:
+    """What a block prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, "docs", "exec"), namespace)
+    return out.getvalue().strip()
+
+
+def test_the_page_on_rules_shows_what_its_code_prints() -> None:
+    """Every block of docs/rules.md runs, and the text beside it is what it prints."""
+    page = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    shown = [text for text in (printed(code, {}) for code in blocks("python", page)) if text]
+    assert shown == [text.strip() for text in blocks("text", page)]
+
+
+def test_the_page_on_testing_finds_the_leak_that_it_shows() -> None:
+    """docs/testing.md: the first of its tests fails with the shown lines, the others pass."""
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    namespace: dict[str, Any] = {}
+    printed(blocks("python", page)[0], namespace)
+    with pytest.raises(AssertionError) as caught:
+        namespace["test_no_leak"]()
+    assert blocks("text", page)[0].strip() in str(caught.value)
+    namespace["test_what_a_level_hides_makes_no_difference"]()
+    namespace["test_the_data"]()
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/{name}.md" for name in ("rules", "values", "protection", "testing"))]
+)
+def test_links_inside_of_the_project_lead_somewhere(page: str) -> None:
+    """No dead internal link."""
+    path = ROOT / page
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    assert not [link for link in links if not (path.parent / link).exists()]
 
 
 @pytest.mark.parametrize("name", [name_of(path) for path in MODULES])

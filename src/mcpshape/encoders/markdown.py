@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -57,7 +58,7 @@ class Markdown:
     _template: Template = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_template", _environment().from_string(_built_in()))
+        object.__setattr__(self, "_template", _built_in())
 
     def encode(self, view: View) -> str:
         """The view as a Markdown document."""
@@ -68,8 +69,10 @@ class Markdown:
         return _BLANK_LINES.sub("\n\n", text).strip() or _NOTHING
 
 
-def _built_in() -> str:
-    return files("mcpshape.encoders").joinpath("markdown.md.j2").read_text(encoding="utf-8")
+@cache
+def _built_in() -> Template:
+    source = files("mcpshape.encoders").joinpath("markdown.md.j2").read_text(encoding="utf-8")
+    return _environment().from_string(source)
 
 
 def _environment() -> SandboxedEnvironment:

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from mcpshape.policy import Grant, Policy
 from mcpshape.rules import Always, Never, Since, When
 from mcpshape.shape import Shape
 
-Calls = Mapping[str, Iterable[Mapping[str, Any]]]
+Calls = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def assert_no_leak(shape: Shape, *, calls: Calls, secrets: Sequence[Secret], own
     Raises:
         AssertionError: A secret leaks; the text has one line for each, with tool, level, channel and path.
     """
-    missing = sorted(shape.tools.keys() - calls.keys())
+    missing = sorted(name for name in shape.tools if not calls.get(name))
     assert not missing, f"no calls for {', '.join(missing)}"  # noqa: S101
     leaks = sorted({str(leak) for leak in find_leaks(shape, calls=calls, secrets=secrets, owner=owner)})
     assert not leaks, "\n".join(leaks)  # noqa: S101
@@ -80,15 +80,15 @@ def find_leaks(shape: Shape, *, calls: Calls, secrets: Sequence[Secret], owner: 
             level = grant.level if grant else None
             hidden = [secret for secret in secrets if not secret.may_leave(grant)]
             for name, tool in served.tools.items():
-                published = {"description": tool.description, "schema": json.dumps(tool.output_schema)}
-                for arguments in ({}, *calls[name]):
-                    channels = published if not arguments else _call(tool, owner, arguments, records)
-                    yield from (
-                        Leak(name, level, channel, secret.path)
-                        for channel, text in channels.items()
-                        for secret in hidden
-                        if secret.value in text
-                    )
+                texts = [{"description": tool.description, "schema": json.dumps(tool.output_schema)}]
+                texts += [_call(tool, owner, arguments, records) for arguments in calls[name]]
+                yield from (
+                    Leak(name, level, channel, secret.path)
+                    for channels in texts
+                    for channel, text in channels.items()
+                    for secret in hidden
+                    if secret.value in text
+                )
 
 
 def all_grants(policy: Policy | None) -> Iterator[Grant | None]:
