@@ -483,6 +483,7 @@ def test_no_secret_of_the_sample_leaks_by_any_tool_level_format_or_channel() -> 
         "open_video_meeting": handles,
     }
     assert_no_leak(keyed, calls=calls, secrets=secrets, owner=tools)
+    assert_no_leak(shape)
 
 
 def _first(keyed: Shape, tools: CalendarTools, name: str, **arguments: Any) -> Any:

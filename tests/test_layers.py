@@ -27,8 +27,8 @@ LAYERS = (
     {"_tool"},
     {"shape", "disclosure"},
     {"mcpserver"},
-    {"testing._canaries", "testing._decode", "testing._leaks", "testing._schemas"},
-    {"testing._noninterference"},
+    {"testing._canaries", "testing._decode", "testing._schemas"},
+    {"testing._leaks", "testing._noninterference"},
     {"testing"},
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -20,6 +20,7 @@ from mcpshape import (
     Coarsen,
     Count,
     DefinitionError,
+    Grant,
     Handle,
     Mask,
     Never,
@@ -165,6 +166,31 @@ def test_a_leak_in_a_description_is_found() -> None:
         assert_no_leak(make_shape(sound, "Such as CANARY-title."), calls=CALLS, secrets=SECRETS)
 
 
+def test_without_calls_every_declared_dto_is_filled_with_canaries() -> None:
+    """D01: a registry test that walks all tools; it fails for a shape whose encoder goes around the view."""
+    assert_no_leak(make_shape(sound))
+    assert_no_leak(Shape(encoder=Toon()))
+    broken = make_shape(sound)
+    original = Shape.answer
+
+    class Leaky(Shape):
+        def answer(self, tool: str, value: Any, *, grant: Grant | None = None) -> Shaped:
+            shaped = original(self, tool, value, grant=grant)
+            return Shaped(f"{shaped.text} {[vars(event) for event in value.events]}", shaped.structured)
+
+        def using(self, **options: Any) -> Shape:
+            changed = Leaky(POLICY, encoder=options["encoder"], grant=options["grant"], structured=True)
+            changed.tools = broken.using(**options).tools
+            return changed
+
+    leaky = Leaky(POLICY, encoder=Toon())
+    leaky.tools = broken.tools
+    with pytest.raises(AssertionError) as caught:
+        assert_no_leak(leaky)
+    assert "list_events at strict: Event.title is in the text" in str(caught.value).splitlines()
+    assert "list_events at open: secret_of_a_subclass is in the text" in str(caught.value).splitlines()
+
+
 def test_a_tool_without_calls_is_not_forgotten() -> None:
     """A check that skips a tool proves nothing."""
     with pytest.raises(AssertionError, match="no calls for list_events"):
@@ -275,7 +301,7 @@ def test_every_leaf_gets_a_canary_of_its_own() -> None:
     @given(canaries(Answer))
     def check(answer: Any) -> None:
         for event in answer.events:
-            assert event.title.startswith("CANARY-events.title-")
+            assert event.title.startswith("CANARY-Event.title-")
             seen.add("secret_of_a_subclass" in vars(event))
             assert len({event.id, event.title, event.notes}) == 3
 

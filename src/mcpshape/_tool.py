@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from dataclasses import field as slot
@@ -14,6 +14,7 @@ from pydantic import Field
 from mcpshape._arguments import accepted_kinds, read_parameters, resolve_hints
 from mcpshape._call import Call
 from mcpshape._guards import Plan
+from mcpshape._plan import handle_kinds
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Policy
 
@@ -63,6 +64,16 @@ def option_problems(options: Options, policy: Policy | None, *, is_taken: bool) 
         yield Problem("ask", f"{unknown[0]!r} cannot be asked for.", f"Choose from: {', '.join(sorted(_ASKABLE))}.")
     if "privacy" in options.ask and not levels:
         yield Problem("ask", "privacy cannot be asked for without a policy.", "Pass the policy to Shape.")
+
+
+def handle_problems(tools: Collection[Tool]) -> Iterator[Problem]:
+    """Kinds of handles that some tool gives out and none takes back."""
+    taken = {kind for tool in tools for kind in tool.accepted_kinds}
+    given = {(tool.name, kind) for tool in tools for kind in handle_kinds(tool.plan)}
+    for name, kind in sorted(given):
+        if kind not in taken:
+            remedy = "Add a parameter Annotated[str, Handle(kind, among=...)] to one."
+            yield Problem(f"tool {name}", f"no tool takes back its handles of the kind {kind!r}.", remedy)
 
 
 def added_arguments(options: Options, policy: Policy | None) -> dict[str, Any]:

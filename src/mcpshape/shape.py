@@ -16,7 +16,7 @@ from mcpshape._project import View, settle
 from mcpshape._schema import publish_schema
 from mcpshape._shaped import Shaped, Sink
 from mcpshape._tokens import Keyring
-from mcpshape._tool import Options, Tool, added_arguments, declared_return, option_problems, serve
+from mcpshape._tool import Options, Tool, added_arguments, declared_return, handle_problems, option_problems, serve
 from mcpshape.encoders import Encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
@@ -190,15 +190,7 @@ class Shape:
         """
         if self._is_ephemeral and any(handle_kinds(tool.plan) for tool in self.tools.values()):
             _LOG.info("there is no secret, so the ids that this process gives out end with it")
-        taken = {kind for tool in self.tools.values() for kind in tool.accepted_kinds}
-        given = {(tool.name, kind) for tool in self.tools.values() for kind in handle_kinds(tool.plan)}
-        remedy = "Add a parameter Annotated[str, Handle(kind, among=...)] to one."
-        problems = [
-            Problem(f"tool {name}", f"no tool takes back its handles of the kind {kind!r}.", remedy)
-            for name, kind in sorted(given)
-            if kind not in taken
-        ]
-        if problems:
+        if problems := list(handle_problems(self.tools.values())):
             raise DefinitionError("Shape", problems)
 
     def render(self, value: Any, *, grant: Grant | None = None, declared: Any = None) -> Shaped:
@@ -214,6 +206,12 @@ class Shape:
         """
         plan = self._plan(type(value) if declared is None else declared)
         return self._call(plan.where, grant).answer(plan, value, sends_structured=self._sends_structured(None))
+
+    def answer(self, tool: str, value: Any, *, grant: Grant | None = None) -> Shaped:
+        """The finished answer that a registered tool would give if it returned this value."""
+        known = self.tools[tool]
+        sends_structured = known.output_schema is not None
+        return self._call(known.plan.where, grant).answer(known.plan, value, sends_structured=sends_structured)
 
     def view(self, value: Any, *, grant: Grant | None = None, declared: Any = None) -> View:
         """What a grant lets out of a DTO, before it is encoded.

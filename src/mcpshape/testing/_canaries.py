@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, assert_never, cast
 from uuid import UUID
 
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 
 from mcpshape._declared import read_type
@@ -29,11 +30,13 @@ from mcpshape._nodes import (
 from mcpshape.errors import DefinitionError
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+SUBCLASS = "secret_of_a_subclass"
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def canaries(declared: Any) -> st.SearchStrategy[Any]:
-    """Values of a DTO type: texts are `CANARY-<path>-<number>`, numbers and moments differ from leaf to leaf.
+    """Values of a DTO type: texts are `CANARY-<class>.<key>-<number>`, numbers and moments differ from leaf to leaf.
 
     Models are built without validation, and now and then as a subclass with a secret of its own.
 
@@ -43,7 +46,12 @@ def canaries(declared: Any) -> st.SearchStrategy[Any]:
     tree, problems = read_type(declared, "canaries")
     if problems:
         raise DefinitionError("canaries", problems)
-    return st.composite(lambda draw: Planter(tree, draw).plant(tree.root, ""))()
+    return planted(tree)
+
+
+def planted(tree: Declared) -> st.SearchStrategy[Any]:
+    """Values of a tree that is read already."""
+    return st.composite(lambda draw: Planter(tree, draw).plant(tree.root, "result"))()
 
 
 class Planter:
@@ -72,26 +80,22 @@ class Planter:
             case Root(cls, inner):
                 return cast("Any", cls).model_construct(self.plant(inner, path, room))
             case Reference(key):
-                return self.record(self.tree.records[key], path, room)
+                return self.record(self.tree.records[key], room)
             case Scalar():
                 return self.scalar(node, path)
             case _:
                 assert_never(node)
 
-    def record(self, record: Record, path: str, room: int) -> Any:
+    def record(self, record: Record, room: int) -> Any:
         stored = [each for each in record.fields if not each.is_computed]
-        values = {each.name: self.field(record, each, f"{path}{each.name}", room) for each in stored}
-        return build(record, values, self.text("secret_of_a_subclass") if self.draw(st.booleans()) else None)
+        values = {each.name: self.field(each, f"{record.name}.{each.key}", room) for each in stored}
+        return build(record, values, self.text(SUBCLASS) if self.draw(st.booleans()) else None)
 
-    def field(self, record: Record, field: Field, path: str, room: int) -> Any:
-        return (
-            self.plant(field.node, f"{path}.", room)
-            if not isinstance(field.node, Scalar)
-            else self.scalar(field.node, path)
-        )
+    def field(self, field: Field, path: str, room: int) -> Any:
+        return self.plant(field.node, path, room)
 
     def text(self, path: str) -> str:
-        return f"CANARY-{path.rstrip('.')}-{self._next()}"
+        return f"CANARY-{path}-{self._next()}"
 
     def scalar(self, node: Scalar, path: str) -> Any:
         schema: Any = node.schema
@@ -108,7 +112,7 @@ class Planter:
 def build(record: Record, values: Mapping[str, Any], secret: str | None) -> Any:
     """An object of a DTO class, or of a subclass that holds a secret."""
     if record.form == "typed-dict":
-        return {**values, **({"secret_of_a_subclass": secret} if secret else {})}
+        return {**values, **({SUBCLASS: secret} if secret else {})}
     cls: Any = type(record.cls.__name__, (record.cls,), {"__module__": record.cls.__module__}) if secret else record.cls
     if record.form == "dataclass":
         made: Any = object.__new__(record.cls)
@@ -116,7 +120,7 @@ def build(record: Record, values: Mapping[str, Any], secret: str | None) -> Any:
             object.__setattr__(made, name, values[name])
         return made
     model = cls.model_construct(**{each.name: values[each.name] for each in record.fields if each.name in values})
-    model.__dict__.update({"secret_of_a_subclass": secret} if secret else {})
+    model.__dict__.update({SUBCLASS: secret} if secret else {})
     return model
 
 

@@ -4,15 +4,23 @@ import asyncio
 import inspect
 import json
 import logging
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hypothesis import given, settings
+
+from mcpshape._guards import decide
 from mcpshape._shaped import Record
+from mcpshape._tool import Tool
 from mcpshape.encoders import Encoder, Json, Markdown, Toon
 from mcpshape.policy import Grant, Policy
-from mcpshape.rules import Always, Never, Since, When
+from mcpshape.rules import Always, Drop, Mask, Never, Since, When
 from mcpshape.shape import Shape
+from mcpshape.testing._canaries import SLOW, planted
+
+_CANARY = re.compile(r"CANARY-([\w.]+)-\d+")
 
 Calls = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -51,23 +59,28 @@ class Leak:
         return f"{self.tool} at {self.level or 'no level'}: {self.path} is in the {self.channel}"
 
 
-def assert_no_leak(shape: Shape, *, calls: Calls, secrets: Sequence[Secret], owner: object = None) -> None:
-    """Check that no secret leaves where its rule does not allow it.
+def assert_no_leak(
+    shape: Shape, *, calls: Calls | None = None, secrets: Sequence[Secret] = (), owner: object = None
+) -> None:
+    """Check that nothing leaves where its rule does not allow it.
+
+    Of every tool, the DTO that it declares is filled with canaries and answered at every level and in every format. With
+    `calls`, the tools themselves are called as well, and `secrets` are looked for in all that leaves.
 
     Args:
-        shape: The shape whose tools are called.
-        calls: For each tool, the arguments to call it with; a tool without any is an error, so that none is forgotten.
+        shape: The shape whose tools are checked.
+        calls: For each tool, the arguments to call it with; a tool without any is an error, so none is forgotten.
             Arguments may lead to failures: those are searched as well.
         secrets: What was planted in the data that the tools read.
         owner: The object that tools are bound to where they are methods.
 
     Raises:
-        AssertionError: A secret leaks; the text has one line for each, with tool, level, channel and path.
+        AssertionError: Something leaks; the text has one line for each, with tool, level, channel and path.
     """
-    missing = sorted(name for name in shape.tools if not calls.get(name))
+    missing = sorted(name for name in shape.tools if calls is not None and not calls.get(name))
     assert not missing, f"no calls for {', '.join(missing)}"  # noqa: S101
-    leaks = sorted({str(leak) for leak in find_leaks(shape, calls=calls, secrets=secrets, owner=owner)})
-    assert not leaks, "\n".join(leaks)  # noqa: S101
+    leaks = {str(leak) for leak in find_leaks(shape, calls=calls or {}, secrets=secrets, owner=owner)}
+    assert not leaks, "\n".join(sorted(leaks))  # noqa: S101
 
 
 def find_leaks(shape: Shape, *, calls: Calls, secrets: Sequence[Secret], owner: object = None) -> Iterator[Leak]:
@@ -77,18 +90,41 @@ def find_leaks(shape: Shape, *, calls: Calls, secrets: Sequence[Secret], owner: 
         for grant in all_grants(shape.policy):
             records = _Records()
             served = shape.using(encoder=encoder, grant=grant, structured=True, sinks=[records])
-            level = grant.level if grant else None
             hidden = [secret for secret in secrets if not secret.may_leave(grant)]
-            for name, tool in served.tools.items():
+            for tool in served.tools.values():
+                yield from _leaked_canaries(tool, served, grant)
                 texts = [{"description": tool.description, "schema": json.dumps(tool.output_schema)}]
-                texts += [_call(tool, owner, arguments, records) for arguments in calls[name]]
-                yield from (
-                    Leak(name, level, channel, secret.path)
-                    for channels in texts
-                    for channel, text in channels.items()
-                    for secret in hidden
-                    if secret.value in text
-                )
+                texts += [_call(tool, owner, arguments, records) for arguments in calls.get(tool.name, ())]
+                for secret, channel in _found(hidden, texts):
+                    yield Leak(tool.name, grant.level if grant else None, channel, secret.path)
+
+
+def _found(hidden: Sequence[Secret], texts: Sequence[Mapping[str, str]]) -> Iterator[tuple[Secret, str]]:
+    for channels in texts:
+        for channel, text in channels.items():
+            yield from ((secret, channel) for secret in hidden if secret.value in text)
+
+
+def _leaked_canaries(tool: Tool, served: Shape, grant: Grant | None) -> Iterator[Leak]:
+    """Canaries in the answers of a tool of which the plan says that they are withheld."""
+    allowed = {
+        f"{record.name}.{field.key}"
+        for record in tool.plan.declared.records.values()
+        for field in record.fields
+        if not isinstance(decide(tool.plan, record, field, grant), Drop | Mask)
+    }
+    told: set[tuple[str, str]] = set()
+
+    @settings(max_examples=20, deadline=None, database=None, derandomize=True, suppress_health_check=SLOW)
+    @given(planted(tool.plan.declared))
+    def collect(value: Any) -> None:
+        answered = served.answer(tool.name, value, grant=grant)
+        for channel, text in (("text", answered.text), ("structured part", json.dumps(answered.structured))):
+            told.update((channel, path) for path in _CANARY.findall(text))
+
+    collect()
+    level = grant.level if grant else None
+    yield from (Leak(tool.name, level, channel, path) for channel, path in told if path not in allowed)
 
 
 def all_grants(policy: Policy | None) -> Iterator[Grant | None]:

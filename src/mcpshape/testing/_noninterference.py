@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcpshape._guards import Plan, decide
@@ -12,9 +12,7 @@ from mcpshape.encoders import Encoder, Json, Markdown, Toon
 from mcpshape.policy import Grant
 from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap, Show
 from mcpshape.shape import Shape
-from mcpshape.testing._canaries import Draw, Planter, build
-
-_SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+from mcpshape.testing._canaries import SLOW, SUBCLASS, Draw, Planter, build
 
 
 def assert_noninterference(shape: Shape, declared: Any, level: str | None = None, *, examples: int = 100) -> None:
@@ -32,7 +30,7 @@ def assert_noninterference(shape: Shape, declared: Any, level: str | None = None
     plan = compile_plan(declared, shape.policy, "noninterference")
     grant = shape.policy.grant(level) if shape.policy else None
 
-    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=_SLOW)
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=SLOW)
     @given(pairs(plan, grant))
     def check(pair: tuple[Any, Any]) -> None:
         encoders: tuple[Encoder, ...] = (Toon(), Markdown(), Json())
@@ -60,7 +58,7 @@ class _Twins:
     def plant(self, node: Node, path: str, room: int) -> tuple[Any, Any]:
         match node:
             case Reference(key):
-                return self._record(self.plan.declared.records[key], path, room)
+                return self._record(self.plan.declared.records[key], room)
             case Nullable(inner):
                 return self.plant(inner, path, room) if self.draw(st.booleans()) else (None, None)
             case Listing(items, "list" | "sequence"):
@@ -78,13 +76,13 @@ class _Twins:
                 same = self._shown.plant(node, path, room)
                 return same, same
 
-    def _record(self, record: Record, path: str, room: int) -> tuple[Any, Any]:
+    def _record(self, record: Record, room: int) -> tuple[Any, Any]:
         twins = {
-            each.name: self._field(record, each, f"{path}{each.name}", room)
+            each.name: self._field(record, each, f"{record.name}.{each.key}", room)
             for each in record.fields
             if not each.is_computed
         }
-        secrets = [planter.text("secret_of_a_subclass") for planter in self._hidden]
+        secrets = [planter.text(SUBCLASS) for planter in self._hidden]
         one, other = (
             build(record, {name: twin[side] for name, twin in twins.items()}, secrets[side]) for side in (0, 1)
         )
@@ -96,7 +94,7 @@ class _Twins:
             return None, None
         match decide(self.plan, record, field, self.grant):
             case Drop() | Mask():
-                one, other = (planter.field(record, field, path, room) for planter in self._hidden)
+                one, other = (planter.field(field, path, room) for planter in self._hidden)
                 return one, other
             case Show() if isinstance(guard.rule, Count):
                 return 1, 2
@@ -104,7 +102,7 @@ class _Twins:
                 same = self._shown.scalar(field.node, path)
                 return same, same
             case Clip() | Coarsen() | Handle():
-                same = self._shown.field(record, field, path, room)
+                same = self._shown.field(field, path, room)
                 return same, same
             case _:
-                return self.plant(field.node, f"{path}.", room)
+                return self.plant(field.node, path, room)
