@@ -64,7 +64,7 @@ def assert_no_leak(
 ) -> None:
     """Check that nothing leaves where its rule does not allow it.
 
-    Of every tool, the DTO that it declares is filled with canaries and answered at every level and in every format. With
+    The DTO that each tool declares is filled with canaries and answered at every level and in every format. With
     `calls`, the tools themselves are called as well, and `secrets` are looked for in all that leaves.
 
     Args:
