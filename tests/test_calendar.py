@@ -526,7 +526,7 @@ async def test_wrong_calls_say_what_to_do() -> None:
     texts = [result.content[0].text for result in results]  # type: ignore[union-attr]
     assert all(result.is_error for result in results)
     assert "day: " in texts[0]
-    assert "day" in texts[1]
+    assert texts[1] == "Error: day: this argument is missing. Correct the arguments and call again."
     assert "minutes: Input should be a valid integer" in texts[2]
     assert (
         texts[3]

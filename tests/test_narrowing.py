@@ -377,6 +377,25 @@ async def test_the_adapter_records_who_is_calling() -> None:
     assert seen["one"] != seen["two"]
 
 
+async def test_missing_and_unknown_arguments_are_named_once_attached() -> None:
+    """Rule 6: no value is repeated, and the model learns which arguments there are."""
+    shape = make_shape()
+    server = MCPServer("test", log_level="CRITICAL")
+    for tool in shape.tools.values():
+        server.add_tool(tool.served)
+    server.add_tool(lambda: "x", name="other")
+    attach(server, shape)
+    answer = await ask(server, "get_event", evnt_id="CANARY")
+    assert answer.is_error
+    assert answer.text == (
+        "Error: event_id: this argument is missing. There is no argument 'evnt_id'; there are: event_id. "
+        "Correct the arguments and call again."
+    )
+    assert "there are: fields, privacy" in (await ask(server, "list_events", x=1)).text
+    assert (await ask(server, "other")).text == "x"
+    assert not (await ask(server, "list_events")).is_error
+
+
 def test_a_grant_explains_who_narrowed_it() -> None:
     """`grant.explain()`: who asked for what, and what came out."""
     grant = POLICY.grant("open").narrowed("tool", POLICY.widest("minimal")).narrowed("call", POLICY.widest("open"))

@@ -1,7 +1,7 @@
 """Arguments of a tool call: validated here, so that what is wrong with them is said the same way on every server."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -12,6 +12,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from mcpshape.errors import DefinitionError, Problem, UserError
 from mcpshape.rules import FindReal, Handle, Resolving
+
+_HINT = "Correct the arguments and call again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,24 @@ class Parameters:
             except ValidationError as error:
                 problems += _word(name, error)
         if problems:
-            hint = "Correct the arguments and call again."
-            raise UserError(" ".join(sorted(problems)), code="invalid_arguments", hint=hint)
+            raise UserError(" ".join(sorted(problems)), code="invalid_arguments", hint=_HINT)
         return bound, {name: bound.arguments.pop(name) for name in self.added}
+
+    def check_names(self, names: Collection[str]) -> None:
+        """See that a call names every argument that is needed, and no other than there are.
+
+        Raises:
+            UserError: Some are missing or unknown; all of them are named.
+        """
+        parameters = self.signature.parameters
+        needed = [name for name in self.adapters if parameters[name].default is inspect.Parameter.empty]
+        problems = [f"{name}: this argument is missing." for name in needed if name not in names]
+        known = ", ".join(self.adapters) or "none"
+        problems += [
+            f"There is no argument {name!r}; there are: {known}." for name in names if name not in self.adapters
+        ]
+        if problems:
+            raise UserError(" ".join(problems), code="invalid_arguments", hint=_HINT)
 
     def describe(self, function: Callable[..., Any]) -> None:
         """Make a function look, to whoever inspects it, as if it had this signature."""

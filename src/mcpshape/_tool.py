@@ -11,10 +11,13 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import Field
 
-from mcpshape._arguments import accepted_kinds, read_parameters, resolve_hints
+from mcpshape._arguments import Parameters, accepted_kinds, read_parameters, resolve_hints
 from mcpshape._call import Call
+from mcpshape._describe import describe
 from mcpshape._guards import Plan
 from mcpshape._plan import handle_kinds
+from mcpshape._schema import publish_schema
+from mcpshape.encoders import Encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Policy
 
@@ -41,6 +44,7 @@ class Tool:
     options: Options
     description: str = slot(repr=False)
     output_schema: dict[str, Any] | None = slot(repr=False)
+    parameters: Parameters = slot(repr=False)
     served: Callable[..., Any] = slot(repr=False)
 
     @property
@@ -110,20 +114,45 @@ def declared_return(function: Callable[..., Any], where: str) -> Any:
     return returned
 
 
+def make_tool(
+    function: Callable[..., Any],
+    plan: Plan,
+    options: Options,
+    policy: Policy | None,
+    encoder: Encoder,
+    opening: Callable[[], AbstractContextManager[Call]],
+    *,
+    sends_structured: bool,
+) -> Tool:
+    """A tool with all that can be decided before it is called."""
+    from mcpshape._result import annotate
+
+    schema = publish_schema(plan, has_choice="fields" in options.ask) if sends_structured else None
+    parameters = read_parameters(function, annotate(schema), plan.where, added_arguments(options, policy))
+    served = serve(function, plan, parameters, opening, sends_structured=sends_structured)
+    served.__doc__ = describe(function.__doc__, encoder.vocabulary, empty=options.empty, where=plan.where)
+    return Tool(
+        name=function.__name__,
+        function=function,
+        plan=plan,
+        options=options,
+        description=served.__doc__,
+        output_schema=schema,
+        parameters=parameters,
+        served=served,
+    )
+
+
 def serve(
     function: Callable[..., Any],
     plan: Plan,
-    *,
-    description: str,
-    output_schema: dict[str, Any] | None,
-    added: Mapping[str, Any],
+    parameters: Parameters,
     opening: Callable[[], AbstractContextManager[Call]],
+    *,
+    sends_structured: bool,
 ) -> Callable[..., Any]:
     """The function that a server calls: same name and parameters, a finished result in place of the DTO."""
-    from mcpshape._result import PASSED_ON, RAISED_ON, annotate, make_result
-
-    parameters = read_parameters(function, annotate(output_schema), plan.where, added)
-    sends_structured = output_schema is not None
+    from mcpshape._result import PASSED_ON, RAISED_ON, make_result
 
     def finish(call: Call, asked: Mapping[str, Any], value: Any) -> Any:
         if isinstance(value, PASSED_ON):
@@ -153,6 +182,5 @@ def serve(
 
     is_async = inspect.iscoroutinefunction(inspect.unwrap(function))
     served = functools.wraps(function)(serve_async if is_async else serve_sync)
-    served.__doc__ = description
     parameters.describe(served)
     return served

@@ -8,6 +8,8 @@ from mcp.server.mcpserver import MCPServer
 
 from mcpshape._caller import Caller, calling
 from mcpshape._cleaning import clean_text
+from mcpshape._result import make_result
+from mcpshape.errors import UserError
 from mcpshape.shape import Shape
 
 _LONGEST_NAME = 200
@@ -15,6 +17,8 @@ _LONGEST_NAME = 200
 
 def attach(server: MCPServer[Any], shape: Shape) -> None:
     """Record the caller of each request, so that grants can be narrowed and handles told apart by it.
+
+    Missing and unknown arguments of the shape's tools are then named as other mistakes in arguments are.
 
     The principal is the client id of the access token; the client name is what the client says of itself.
 
@@ -25,9 +29,23 @@ def attach(server: MCPServer[Any], shape: Shape) -> None:
 
     async def record(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         with calling(_caller(ctx)):
-            return await call_next(ctx)
+            refused = _refuse(ctx, shape)
+            return await call_next(ctx) if refused is None else refused
 
     server.middleware.append(record)
+
+
+def _refuse(context: ServerRequestContext[Any, Any], shape: Shape) -> HandlerResult:
+    """The failure of a call with arguments that are missing or unknown, which the server would word in its own way."""
+    params = context.params or {}
+    if context.method != "tools/call" or params.get("name") not in shape.tools:
+        return None
+    tool = shape.tools[params["name"]]
+    try:
+        tool.parameters.check_names(params.get("arguments") or {})
+    except UserError as error:
+        return make_result(shape.fail(error, where=tool.plan.where))
+    return None
 
 
 def _caller(context: ServerRequestContext[Any, Any]) -> Caller:

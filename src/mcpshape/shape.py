@@ -8,15 +8,13 @@ from dataclasses import replace
 from typing import Any, TypeVar, overload
 
 from mcpshape._call import Call, Decisions, decision_problems, not_of_this_policy, open_call
-from mcpshape._describe import describe
 from mcpshape._failure import check_wording
 from mcpshape._guards import Plan
 from mcpshape._plan import compile_plan, handle_kinds
 from mcpshape._project import View, settle
-from mcpshape._schema import publish_schema
 from mcpshape._shaped import Shaped, Sink
 from mcpshape._tokens import Keyring
-from mcpshape._tool import Options, Tool, added_arguments, declared_return, handle_problems, option_problems, serve
+from mcpshape._tool import Options, Tool, declared_return, handle_problems, make_tool, option_problems
 from mcpshape.encoders import Encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
@@ -261,12 +259,6 @@ class Shape:
         if problems := list(option_problems(options, self.policy, is_taken=name in self.tools)):
             raise DefinitionError(where, problems)
         cap = self.policy.widest(options.privacy) if self.policy and options.privacy else None
-        description = describe(function.__doc__, self.encoder.vocabulary, empty=options.empty, where=where)
-        output_schema = (
-            publish_schema(plan, has_choice="fields" in options.ask)
-            if self._sends_structured(options.structured)
-            else None
-        )
 
         @contextmanager
         def opening() -> Iterator[Call]:
@@ -277,21 +269,8 @@ class Shape:
             finally:
                 _CALL.reset(token)
 
-        served = serve(
-            function,
-            plan,
-            description=description,
-            output_schema=output_schema,
-            added=added_arguments(options, self.policy),
-            opening=opening,
-        )
-        self.tools[name] = Tool(
-            name=name,
-            function=function,
-            plan=plan,
-            options=options,
-            description=description,
-            output_schema=output_schema,
-            served=served,
+        sends_structured = self._sends_structured(options.structured)
+        self.tools[name] = make_tool(
+            function, plan, options, self.policy, self.encoder, opening, sends_structured=sends_structured
         )
         return self.tools[name]
