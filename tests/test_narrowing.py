@@ -264,6 +264,46 @@ def test_a_call_can_ask_for_less_and_never_for_more() -> None:
     assert "CANARY" not in result.content[0].text
 
 
+@pytest.mark.parametrize("way", ["value", "error", "async error", "candidates"])
+async def test_a_call_that_asks_for_less_narrows_all_that_the_tool_says(way: str) -> None:
+    """Rule 4: sentences, errors about DTOs and errors about candidates, not only the answer."""
+    shape = Shape(POLICY, encoder=Json(), grant=POLICY.grant("open"))
+    event = Event(id=IDS[0], title="CANARY")
+
+    def candidates() -> list[str]:
+        raise UserError("{event.title} is not among them.", about={"event": event})
+
+    @shape.tool(ask={"privacy"})
+    def value() -> Named:
+        return Named(name=shape.say("Opened {event.title}", event=event))
+
+    @shape.tool(ask={"privacy"})
+    def fail() -> Named:
+        raise UserError("{event.title} is over.", about={"event": event})
+
+    @shape.tool(ask={"privacy"})
+    async def fail_async() -> Named:
+        raise UserError("{event.title} is over.", about={"event": event})
+
+    @shape.tool(ask={"privacy"})
+    def find(event_id: Annotated[str, Handle("event", among=candidates)] = "") -> Named:
+        return Named(name=event_id)
+
+    tool, arguments = {
+        "value": ("value", {}),
+        "error": ("fail", {}),
+        "async error": ("fail_async", {}),
+        "candidates": ("find", {"event_id": "x" * SHORTEST}),
+    }[way]
+    server = make_server("MCPServer")
+    server.add_tool(shape.tools[tool].served)
+    assert "CANARY" in (await ask(server, tool, **arguments)).text
+    narrow = await ask(server, tool, privacy="strict", **arguments)
+    assert "[Event]" in narrow.text
+    assert "CANARY" not in narrow.text
+    assert "CANARY" in (await ask(server, tool, **arguments)).text
+
+
 def test_a_call_can_ask_for_some_fields_only() -> None:
     """`fields` selects paths; an unknown one is told, and a withheld one stays withheld."""
     shape = make_shape()

@@ -32,10 +32,16 @@ class Parameters:
     adapters: Mapping[str, TypeAdapter[Any]]
     added: frozenset[str]
 
-    def bind(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], find: FindReal
-    ) -> tuple[inspect.BoundArguments, dict[str, Any]]:
-        """The arguments of one call, validated, with handles resolved by `find`; and those that the shape added.
+    def asked(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of one call that the shape added, validated.
+
+        Raises:
+            UserError: Some are of another type.
+        """
+        return self._validate({name: kwargs[name] for name in self.added if name in kwargs})
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], find: FindReal) -> inspect.BoundArguments:
+        """The author's arguments of one call, validated, with handles resolved by `find`.
 
         Raises:
             UserError: Some are missing, unknown or of another type; all of them are named, none of their values.
@@ -44,18 +50,12 @@ class Parameters:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise UserError(f"The arguments do not fit: {error}.", code="invalid_arguments") from None
-        context = Resolving(find, bound.arguments.get("self"))
-        sent = bound.arguments.keys() & self.adapters.keys()
+        sent = {name: value for name, value in bound.arguments.items() if name in self.adapters}
+        bound.arguments |= self._validate(sent, Resolving(find, bound.arguments.get("self")))
         bound.apply_defaults()
-        problems: list[str] = []
-        for name in sent:
-            try:
-                bound.arguments[name] = self.adapters[name].validate_python(bound.arguments[name], context=context)
-            except ValidationError as error:
-                problems += _word(name, error)
-        if problems:
-            raise UserError(" ".join(sorted(problems)), code="invalid_arguments", hint=_HINT)
-        return bound, {name: bound.arguments.pop(name) for name in self.added}
+        for name in self.added:
+            del bound.arguments[name]
+        return bound
 
     def check_names(self, names: Collection[str]) -> None:
         """See that a call names every argument that is needed, and no other than there are.
@@ -72,6 +72,18 @@ class Parameters:
         ]
         if problems:
             raise UserError(" ".join(problems), code="invalid_arguments", hint=_HINT)
+
+    def _validate(self, sent: Mapping[str, Any], context: Resolving | None = None) -> dict[str, Any]:
+        valid: dict[str, Any] = {}
+        problems: list[str] = []
+        for name, value in sent.items():
+            try:
+                valid[name] = self.adapters[name].validate_python(value, context=context)
+            except ValidationError as error:
+                problems += _word(name, error)
+        if problems:
+            raise UserError(" ".join(sorted(problems)), code="invalid_arguments", hint=_HINT)
+        return valid
 
     def describe(self, function: Callable[..., Any]) -> None:
         """Make a function look, to whoever inspects it, as if it had this signature."""

@@ -2,6 +2,8 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -48,13 +50,6 @@ class Call:
     caller: Caller
     plan_of: Callable[[Any], Plan]
     fields: tuple[str, ...] = ()
-
-    def asked(self, *, privacy: str | None = None, fields: Sequence[str] | None = None) -> "Call":
-        """The call with what its arguments ask for, which only narrows it."""
-        grant = self.grant
-        if privacy is not None and grant is not None:
-            grant = grant.narrowed("call", grant.policy.widest(privacy))
-        return replace(self, grant=grant, fields=tuple(fields or ()))
 
     def handles(self) -> Handles:
         """A fresh maker of handles for one answer to this caller."""
@@ -149,6 +144,35 @@ class Call:
         except Exception as mistake:
             return mistake
         return UserError(message, code=error.code, hint=error.hint, retry_after=error.retry_after)
+
+
+# The call under way, so that a sentence made in a tool's body tells no more than the call is granted.
+_UNDER_WAY: ContextVar[Call | None] = ContextVar("mcpshape_call", default=None)
+
+
+def call_under_way() -> Call | None:
+    """The call that the running tool answers."""
+    return _UNDER_WAY.get()
+
+
+@contextmanager
+def under_way(call: Call) -> Iterator[None]:
+    """Let a call be the one under way."""
+    token = _UNDER_WAY.set(call)
+    try:
+        yield
+    finally:
+        _UNDER_WAY.reset(token)
+
+
+def ask(call: Call, *, privacy: str | None = None, fields: Sequence[str] | None = None) -> Call:
+    """The call under way, narrowed from here on by what its arguments ask for."""
+    grant = call.grant
+    if privacy is not None and grant is not None:
+        grant = grant.narrowed("call", grant.policy.widest(privacy))
+    call = replace(call, grant=grant, fields=tuple(fields or ()))
+    _UNDER_WAY.set(call)
+    return call
 
 
 def open_call(decisions: Decisions, where: str, cap: Grant | None, plan_of: Callable[[Any], Plan]) -> Call:

@@ -2,8 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from dataclasses import field as slot
 from types import MethodType, UnionType
@@ -12,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import Field
 
 from mcpshape._arguments import Parameters, accepted_kinds, read_parameters, resolve_hints
-from mcpshape._call import Call
+from mcpshape._call import Call, ask, under_way
 from mcpshape._describe import describe
 from mcpshape._guards import Plan
 from mcpshape._plan import handle_kinds
@@ -120,7 +119,7 @@ def make_tool(
     options: Options,
     policy: Policy | None,
     encoder: Encoder,
-    opening: Callable[[], AbstractContextManager[Call]],
+    opening: Callable[[], Call],
     *,
     sends_structured: bool,
 ) -> Tool:
@@ -147,34 +146,38 @@ def serve(
     function: Callable[..., Any],
     plan: Plan,
     parameters: Parameters,
-    opening: Callable[[], AbstractContextManager[Call]],
+    opening: Callable[[], Call],
     *,
     sends_structured: bool,
 ) -> Callable[..., Any]:
     """The function that a server calls: same name and parameters, a finished result in place of the DTO."""
     from mcpshape._result import PASSED_ON, RAISED_ON, make_result
 
-    def finish(call: Call, asked: Mapping[str, Any], value: Any) -> Any:
+    def finish(call: Call, value: Any) -> Any:
         if isinstance(value, PASSED_ON):
             return value
-        return make_result(call.asked(**asked).answer(plan, value, sends_structured=sends_structured))
+        return make_result(call.answer(plan, value, sends_structured=sends_structured))
 
     def serve_sync(*args: Any, **kwargs: Any) -> Any:
-        with opening() as call:
+        call = opening()
+        with under_way(call):
             try:
-                bound, asked = parameters.bind(args, kwargs, call.find)
-                return finish(call, asked, function(*bound.args, **bound.kwargs))
+                call = ask(call, **parameters.asked(kwargs))
+                bound = parameters.bind(args, kwargs, call.find)
+                return finish(call, function(*bound.args, **bound.kwargs))
             except RAISED_ON:
                 raise
             except Exception as error:
                 return make_result(call.fail(error))
 
     async def serve_async(*args: Any, **kwargs: Any) -> Any:
-        with opening() as call:
+        call = opening()
+        with under_way(call):
             try:
-                bound, asked = parameters.bind(args, kwargs, call.find)
+                call = ask(call, **parameters.asked(kwargs))
+                bound = parameters.bind(args, kwargs, call.find)
                 value = function(*bound.args, **bound.kwargs)
-                return finish(call, asked, await value if inspect.isawaitable(value) else value)
+                return finish(call, await value if inspect.isawaitable(value) else value)
             except RAISED_ON:
                 raise
             except Exception as error:

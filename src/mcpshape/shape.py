@@ -1,13 +1,11 @@
 """A server's decisions in one value: what may leave, how it reads, what is said when it fails."""
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
-from mcpshape._call import Call, Decisions, decision_problems, not_of_this_policy, open_call
+from mcpshape._call import Call, Decisions, call_under_way, decision_problems, not_of_this_policy, open_call
 from mcpshape._failure import check_wording
 from mcpshape._guards import Plan
 from mcpshape._plan import compile_plan, handle_kinds
@@ -21,9 +19,6 @@ from mcpshape.policy import Grant, Policy
 
 _LOG = logging.getLogger("mcpshape")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-# The call under way; lets `say` in a tool's body use the grant of the call.
-_CALL: ContextVar[Call | None] = ContextVar("mcpshape_call", default=None)
 
 
 class Shape:
@@ -236,7 +231,7 @@ class Shape:
 
     def _call(self, where: str, grant: Grant | None = None) -> Call:
         """A call outside of a tool, or the one under way, whose grant nothing widens."""
-        under_way = _CALL.get()
+        under_way = call_under_way()
         if grant and grant.policy is not self.policy:
             raise DefinitionError(where, [not_of_this_policy("grant")])
         call = open_call(self._decisions, where, None, self._plan)
@@ -260,14 +255,8 @@ class Shape:
             raise DefinitionError(where, problems)
         cap = self.policy.widest(options.privacy) if self.policy and options.privacy else None
 
-        @contextmanager
-        def opening() -> Iterator[Call]:
-            call = open_call(self._decisions, where, cap, self._plan)
-            token = _CALL.set(call)
-            try:
-                yield call
-            finally:
-                _CALL.reset(token)
+        def opening() -> Call:
+            return open_call(self._decisions, where, cap, self._plan)
 
         sends_structured = self._sends_structured(options.structured)
         self.tools[name] = make_tool(
