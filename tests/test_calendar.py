@@ -287,6 +287,36 @@ async def test_busy_is_real_and_the_status_says_why_not() -> None:
     assert week["total"] == len(events) == sum(day["total"] for day in week["days"])
 
 
+EDGES = [
+    ("ends at midnight", "DTSTART:20260712T210000Z", "DTEND:20260712T220000Z"),
+    ("begins at midnight and takes no time", "DTSTART:20260712T220000Z", "DTEND:20260712T220000Z"),
+    ("goes over midnight", "DTSTART;TZID=Europe/Berlin:20260713T230000", "DTEND;TZID=Europe/Berlin:20260714T010000"),
+    ("floats", "DTSTART:20260714T233000", "DTEND:20260714T234500"),
+    ("is two whole days", "DTSTART;VALUE=DATE:20260714", "DTEND;VALUE=DATE:20260716"),
+]
+
+
+async def test_an_event_is_on_every_day_that_it_touches(tmp_path: Path) -> None:
+    """Also where it ends or begins at midnight; a range tells the same as its days one by one."""
+    path = tmp_path / "edges.ics"
+    lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//test//EN"]
+    for title, start, end in EDGES:
+        lines += ["BEGIN:VEVENT", f"UID:{title}", "DTSTAMP:20260101T000000Z", f"SUMMARY:{title}"]
+        lines += [start, end, "END:VEVENT"]
+    path.write_text("\n".join([*lines, "END:VCALENDAR"]))
+    async with Client(server_at("minimal", ics=[path])) as client:
+        range_ = await ask(client, "list_events_between", start="2026-07-11", end="2026-07-16")
+        single = [decode(await ask(client, "list_events", day=f"2026-07-{day}")) for day in range(11, 17)]
+    days = decode(range_)["days"]
+    assert days == [day for day in single if day["events"]]
+    assert {day["date"]: [event["title"] for event in day["events"]] for day in days} == {
+        "2026-07-12": ["ends at midnight"],
+        "2026-07-13": ["begins at midnight and takes no time", "goes over midnight"],
+        "2026-07-14": ["goes over midnight", "is two whole days", "floats"],
+        "2026-07-15": ["is two whole days"],
+    }
+
+
 async def test_the_next_event_is_the_next_one_that_keeps_its_owner_busy() -> None:
     """B5: it goes through the same door, alone and beside free time."""
     async with Client(server_at("minimal")) as client:

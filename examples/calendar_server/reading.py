@@ -46,8 +46,13 @@ class Source:
             for component in recurring_ical_events.of(calendar, skip_bad_series=True).between(start - _DAY, end + _DAY)
             if isinstance(component, VEvent)
         ]
-        touching = [event for event in found if self.span(event)[0] < end and self.span(event)[1] > start]
+        touching = [event for event in found if self.touches(event, first, last)]
         return sorted(touching, key=lambda event: (self.span(event), event.id))
+
+    def touches(self, event: Event, first: date, last: date) -> bool:
+        """Whether an event lies in part or whole on the days from `first` to `last`."""
+        (start, end), begins = self.span(event), self.midnight(first)
+        return start < self.midnight(last + _DAY) and (end > begins or start >= begins)
 
     def span(self, event: Event) -> tuple[datetime, datetime]:
         """When an event begins and ends; an all-day event ends at the midnight after its last day."""

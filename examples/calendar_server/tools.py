@@ -28,14 +28,15 @@ class CalendarTools:
     @shape.tool(ask={"privacy"}, empty="No {entries} means that nothing is planned on that day.")
     def list_events(self, day: date) -> Day:
         """List the events of one day, one {entry} per event."""
-        return self._day(day)
+        return self._day(day, self._between(day, day))
 
     @shape.tool(ask={"privacy"}, empty="No days means that nothing is planned between the two.")
     def list_events_between(self, start: date, end: date) -> Days:
         """List the events from one day to another, both included and at most 92 days apart, grouped by day."""
         if not timedelta() <= end - start <= _LONGEST:
             raise UserError("The end has to be 0 to 92 days after the start.", hint="Ask for another end.")
-        days = [self._day(start + timedelta(days=each)) for each in range((end - start).days + 1)]
+        events = self._between(start, end)
+        days = [self._day(start + timedelta(days=each), events) for each in range((end - start).days + 1)]
         return Days(days=[day for day in days if day.events])
 
     @shape.tool(empty="No slots means that the day has no gap that long.")
@@ -71,8 +72,9 @@ class CalendarTools:
     def _between(self, first: date, last: date) -> list[Event]:
         return self._source.between(first, last, self._clock())
 
-    def _day(self, day: date) -> Day:
-        return Day(date=day, events=[self._row(event, day) for event in self._between(day, day)])
+    def _day(self, day: date, events: Sequence[Event]) -> Day:
+        rows = [self._row(event, day) for event in events if self._source.touches(event, day, day)]
+        return Day(date=day, events=rows)
 
     def _row(self, event: Event, day: date) -> EventRow:
         start, end = self._source.span(event)
