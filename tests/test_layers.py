@@ -13,7 +13,7 @@ import mcpshape
 PACKAGE = Path(mcpshape.__file__).parent
 # Lower never imports higher, and modules of one layer do not import each other.
 LAYERS = (
-    {"errors", "_nodes", "_shaped", "_caller"},
+    {"errors", "_nodes", "_shaped", "_caller", "encoders._prose"},
     {"_values", "_cleaning", "_coarse", "_tokens", "rules"},
     {"_markers", "_layout", "_foreign", "policy"},
     {"_declared", "_guards"},

@@ -353,7 +353,7 @@ def test_decode_of_markdown_knows_what_is_escaped() -> None:
         rows: list[dict[str, str]]
         empty: dict[str, str] = {}
 
-    value = "a | b * c: d\\ `e` <f>\n# g"
+    value = "a | b * c: d\\ `e` <f>\n# g &lt; <br>"
     dto = Dto(value=value, rows=[{"k: |": value}])
     assert decode(Shape(encoder=Markdown()).render(dto)) == {"value": value, "rows": [{"k: |": value}], "empty": {}}
     assert decode(Shape(encoder=Markdown()).render(RootModel[list[str]](["- x", "3 pm", "true story"]))) == {

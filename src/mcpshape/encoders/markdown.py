@@ -14,19 +14,21 @@ from pydantic_core import to_json
 from mcpshape._describe import Vocabulary
 from mcpshape._layout import Layout
 from mcpshape._project import View
+from mcpshape.encoders._prose import LINE_BREAK, tame
 from mcpshape.errors import EncodingError
 
 _NONE, _EMPTY_LIST, _EMPTY_TEXT, _NOTHING = "*none*", "*empty list*", '""', "*nothing shown*"
-_LINE_BREAK = re.compile("\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
 # What opens a heading, a quote, a list, a rule or a check box at the start of a block. A number is a list by its mark.
 _BLOCK_START = re.compile(r"^[#>+=-]|^\[(?=[ xX]\])")
 _ORDERED = re.compile(r"^(\d{1,9})(?=[.)](\s|$))")
 _BLANK_LINES = re.compile(r"\n{3,}")
-# A backslash, or what opens or closes a construct: emphasis, code, links, images, HTML, strikethrough, entities.
+# A backslash, or what opens or closes a construct: emphasis, code, links, images, strikethrough, entities.
 _SPECIAL = re.compile(
-    r"""\\(?=[!-/:-@\[-`{-~])|[*`]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])|(?<=!)\[|<(?=[A-Za-z/!?])|~(?=~)|&(?=\#?\w+;)""",
+    r"""\\(?=[!-/:-@\[-`{-~])|[*`]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])|(?<=!)\[|~(?=~)|&(?=\#?\w+;)""",
     re.VERBOSE,
 )
+# No backslash here: after an address that stands as it is, some renderers take it for a part of the address.
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,12 @@ class Markdown:
 
     Values stand in a list, arrays of alike entries in a table, prose in a quote of its own. `*none*` and an empty cell
     are `null`; `<br>` is a line break inside a value.
+
+    In prose, images become links, since a host that draws one tells its server; raw HTML, definitions of links and
+    links to anything but http, https and mailto become text; headings move below the ones around them.
+
+    Args:
+        raw_prose: Leave prose exactly as it was written.
 
     Example:
         >>> from mcpshape import View
@@ -48,6 +56,7 @@ class Markdown:
         | E1 |  |
     """
 
+    raw_prose: bool = field(default=False, kw_only=True)
     name: str = field(default="Markdown", init=False, repr=False)
     structured: bool = field(default=False, init=False, repr=False)
     vocabulary: Vocabulary = field(
@@ -63,7 +72,7 @@ class Markdown:
     def encode(self, view: View) -> str:
         """The view as a Markdown document."""
         try:
-            text = self._template.render(data=view.data, layout=view.layout)
+            text = self._template.render(data=view.data, layout=view.layout, raw_prose=self.raw_prose)
         except Exception as error:
             raise EncodingError(self.name, f"the template failed with {type(error).__name__}") from error
         return _BLANK_LINES.sub("\n\n", text).strip() or _NOTHING
@@ -84,6 +93,7 @@ def _environment() -> SandboxedEnvironment:
         "leading": _leading,
         "heading": _heading,
         "quote": _quote,
+        "prose": _prose,
         "table": _table,
     }
     environment.tests |= {"section": _is_section, "table": _is_table, "array": _is_array}
@@ -93,7 +103,7 @@ def _environment() -> SandboxedEnvironment:
 def inline(value: Any) -> str:
     """One value inside a line of text."""
     if isinstance(value, str):
-        return _LINE_BREAK.sub("<br>", _SPECIAL.sub(r"\\\g<0>", value)) or _EMPTY_TEXT
+        return LINE_BREAK.sub("<br>", _TAG.sub("&lt;", _SPECIAL.sub(r"\\\g<0>", value))) or _EMPTY_TEXT
     if value is None:
         return _NONE
     return _EMPTY_LIST if value == [] else _NOTHING if value == {} else to_json(value).decode()
@@ -113,8 +123,12 @@ def _heading(text: str, depth: int) -> str:
     return f"{'#' * min(depth, 6)} {inline(text)}"
 
 
+def _prose(text: str, depth: int) -> str:
+    return _quote(tame(text, depth))
+
+
 def _quote(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in _LINE_BREAK.split(text))
+    return "\n".join(f"> {line}".rstrip() for line in LINE_BREAK.split(text))
 
 
 def _table(rows: list[Mapping[str, Any]]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import toon
 
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_WRITTEN = re.compile(r"\\([!-/:-@\[-`{-~])|(<br>)|&lt;")
 _HEADING = re.compile(r"(#+) (.*)")
 _BULLET = re.compile(r"( *)-(?: (.*))?")
 _CELL = re.compile(r"(?<!\\)(?:\\\\)*\|")
@@ -124,4 +124,4 @@ def _value(text: str) -> Any:
 
 
 def _plain(text: str) -> str:
-    return _ESCAPED.sub(r"\1", text.replace("<br>", "\n"))
+    return _WRITTEN.sub(lambda mark: mark[1] or ("\n" if mark[2] else "<"), text)
