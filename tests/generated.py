@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 from hypothesis import strategies as st
@@ -114,6 +115,12 @@ def is_whole(spec: RecordSpec, each: FieldSpec, grant: Grant | None) -> bool:
         return False
     inner = [] if each.kind == "same" else each.children
     own = [other for other in spec.fields if other is not each and other.kind != "same"] if each.kind == "same" else []
+    # A row of the same class holds the other lists of that class again, whose own parts have been seen by then.
+    again = (
+        [other for other in spec.fields if other is not each and other.kind == "same"] if each.kind == "same" else []
+    )
+    if any(decided(spec, other, grant) != "show" for other in again if not isinstance(other.rule, Derived)):
+        return False
     parts = [(child, part) for child in inner for part in child.fields] + [(spec, part) for part in own]
     return all(is_whole(owner, part, grant) for owner, part in parts if not isinstance(part.rule, Derived))
 
@@ -184,9 +191,9 @@ def _annotation(each: FieldSpec, own_name: str) -> tuple[Any, Any]:
     held: dict[str, Any] = {
         "one": lambda: classes[0],
         "maybe_one": lambda: classes[0] | None,
-        "many": lambda: list[classes[0]],  # type: ignore[valid-type]
+        "many": lambda: GenericAlias(list, (classes[0],)),
         "either": lambda: classes[0] | classes[1],
-        "same": lambda: list[own_name],  # type: ignore[valid-type]
+        "same": lambda: GenericAlias(list, (own_name,)),
     }
     annotation = _PLAIN[each.kind] if each.kind in _PLAIN else held[each.kind]()
     marked = Annotated[annotation, each.rule] if each.rule is not None else annotation
