@@ -553,7 +553,8 @@ async def test_wrong_calls_say_what_to_do() -> None:
             await client.call_tool("get_event", {"event_id": "e0000000000"}),
             await client.call_tool("list_events_between", {"start": "2026-07-13", "end": "2026-07-12"}),
         ]
-    texts = [result.content[0].text for result in results]  # type: ignore[union-attr]
+    texts = [block.text for result in results for block in result.content if block.type == "text"]
+    assert len(texts) == len(results)
     assert all(result.is_error for result in results)
     assert "day: " in texts[0]
     assert texts[1] == "Error: day: this argument is missing. Correct the arguments and call again."

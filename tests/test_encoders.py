@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pydantic import BaseModel
+from typing_extensions import override
 
 from clients import decode
 from mcpshape import EncodingError, Shape, View
@@ -199,11 +200,16 @@ def prose(text: str, **options: Any) -> str:
     return Markdown(**options).encode(View({"notes": text}, PROSE)).split("\n\n", 1)[1]
 
 
+class Trusting(MarkdownIt):
+    """A parser that lets a link point anywhere, so that it is us who judge."""
+
+    @override
+    def validateLink(self, url: str) -> bool:
+        return isinstance(url, str)
+
+
 def tokens(text: str) -> list[Any]:
-    parser = MarkdownIt("gfm-like", {"linkify": False, "html": True})
-    # So that what a link may point to is judged by us alone.
-    parser.validateLink = bool  # type: ignore[assignment,method-assign]
-    found = parser.parse(text)
+    found = Trusting("gfm-like", {"linkify": False, "html": True}).parse(text)
     return [*found, *(child for token in found for child in token.children or [])]
 
 
@@ -220,6 +226,9 @@ def test_prose_makes_no_host_fetch_anything() -> None:
         "and [image: ref][r]\n>\n> [r] : https://evil.example/r.png"
     )
     assert {"image", "html_inline"} <= {token.type for token in tokens(prose(NOTE, raw_prose=True))}
+    assert [token.attrs for token in tokens(prose("[a](javascript:b)", raw_prose=True)) if token.attrs] == [
+        {"href": "javascript:b"}
+    ]
     assert decode(Toon().encode(View({"notes": NOTE}))) == json.loads(Json().encode(View({"notes": NOTE})))
 
 

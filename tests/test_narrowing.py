@@ -1,8 +1,8 @@
 """Who is told how much: tools, callers and single calls, which only narrow; handles; errors about DTOs."""
 
-import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -190,7 +190,7 @@ def test_another_replica_resolves_a_handle() -> None:
         "print(structured(make_shape(), 'get_event', event_id=sys.argv[2])['title'])"
     )
     handle = handles_of(make_shape())[1]
-    line = [sys.executable, "-c", code, os.path.dirname(__file__), handle]  # noqa: PTH120
+    line = [sys.executable, "-c", code, str(Path(__file__).parent), handle]
     assert subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip() == f"title of {IDS[1]}"
 
 

@@ -48,7 +48,7 @@ def test_a_sentence_in_a_tool_uses_the_grant_of_the_call() -> None:
         return Said(sentence=shape.say("{event.title}", event=EVENT))
 
     opened = shape.using(grant=POLICY.grant("open"))
-    assert tool().content[0].text == 'sentence: "[Event]"'  # type: ignore[attr-defined]
+    assert shape.tools["tool"].served().content[0].text == 'sentence: "[Event]"'
     assert opened.tools["tool"].served().content[0].text == "sentence: CANARY"
     assert shape.say("{event.title}", event=EVENT) == "[Event]"
 

@@ -370,6 +370,24 @@ def test_decode_reads_what_a_client_received() -> None:
         assert decode(served(day="2026-07-13"))["total"] == 1
 
 
+def test_a_structured_part_without_any_key_is_one() -> None:
+    """`assert_matches_schema`: where nothing may be told, `{}` is there and fits."""
+
+    class Dto(BaseModel):
+        title: Annotated[str, Since("open")]
+
+    shape = Shape(Policy(levels=("strict", "open")), encoder=Json())
+
+    @shape.tool()
+    def get() -> Dto:
+        return Dto(title="x")
+
+    tool = shape.tools["get"]
+    assert tool.served().structured_content == {}
+    assert_matches_schema(tool.served(), tool)
+    assert_matches_schema(shape.answer("get", Dto(title="x")), tool)
+
+
 def test_a_result_is_held_against_the_schema_of_its_tool() -> None:
     """`assert_matches_schema`: formats, missing parts and failures."""
     shape = make_shape(sound).using(structured=True, encoder=Json())

@@ -78,9 +78,11 @@ def assert_no_leak(
         AssertionError: Something leaks; the text has one line for each, with tool, level, channel and path.
     """
     missing = sorted(name for name in shape.tools if calls is not None and not calls.get(name))
-    assert not missing, f"no calls for {', '.join(missing)}"  # noqa: S101
+    if missing:
+        raise AssertionError(f"no calls for {', '.join(missing)}")
     leaks = {str(leak) for leak in find_leaks(shape, calls=calls or {}, secrets=secrets, owner=owner)}
-    assert not leaks, "\n".join(sorted(leaks))  # noqa: S101
+    if leaks:
+        raise AssertionError("\n".join(sorted(leaks)))
 
 
 def find_leaks(shape: Shape, *, calls: Calls, secrets: Sequence[Secret], owner: object = None) -> Iterator[Leak]:

@@ -4,6 +4,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from mcpshape._shaped import Shaped
+
 
 def assert_matches_schema(result: Any, tool: Any) -> None:
     """Check a `Shaped` or a `CallToolResult` against the output schema of its tool, formats included.
@@ -16,11 +18,14 @@ def assert_matches_schema(result: Any, tool: Any) -> None:
         AssertionError: A success has no structured part where a schema is published, or one that does not fit it.
     """
     schema = getattr(tool, "output_schema", None)
-    structured = getattr(result, "structured", None) or getattr(result, "structured_content", None)
+    structured = result.structured if isinstance(result, Shaped) else result.structured_content
     if result.is_error or schema is None:
-        assert structured is None, "there is a structured part without a schema, or beside a failure"  # noqa: S101
+        if structured is not None:
+            raise AssertionError("there is a structured part without a schema, or beside a failure")
         return
-    assert structured is not None, "a schema is published, but there is no structured part"  # noqa: S101
+    if structured is None:
+        raise AssertionError("a schema is published, but there is no structured part")
     validator = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
     problems = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(structured)]
-    assert not problems, "\n".join(problems)  # noqa: S101
+    if problems:
+        raise AssertionError("\n".join(problems))
