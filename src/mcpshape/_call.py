@@ -16,6 +16,7 @@ from mcpshape._guards import Plan
 from mcpshape._paths import Paths, count_entries, list_paths
 from mcpshape._project import View, project, settle
 from mcpshape._say import say
+from mcpshape._scope import Scope
 from mcpshape._shaped import Record, Shaped, Sink
 from mcpshape._tokens import Handles, Keyring
 from mcpshape.encoders import Encoder
@@ -46,14 +47,15 @@ class Call:
 
     decisions: Decisions
     where: str
+    encoder: Encoder
     grant: Grant | None
     caller: Caller
     plan_of: Callable[[Any], Plan]
     fields: tuple[str, ...] = ()
 
-    def handles(self) -> Handles:
-        """A fresh maker of handles for one answer to this caller."""
-        return Handles(self.decisions.keyring, self.caller.identity)
+    def scope(self) -> Scope:
+        """A fresh scope for one answer to this caller."""
+        return Scope(Handles(self.decisions.keyring, self.caller.identity))
 
     def find(self, kind: str, handle: str, candidates: Iterable[str]) -> str:
         """The real id that a handle stands for.
@@ -71,26 +73,28 @@ class Call:
 
     def answer(self, plan: Plan, value: Any, *, sends_structured: bool) -> Shaped:
         """The finished answer; what cannot be projected or encoded becomes a failure."""
-        encoder = self.decisions.encoder
-
-        def write(view: View) -> Sequence[str]:
-            text = encoder.encode(view)
-            if not text.strip():
-                raise EncodingError(encoder.name, "the encoder returned no text")
-            return (text, view.to_json()) if sends_structured else (text,)
-
         try:
             chosen = choose_fields(plan, self.fields)
-            reduce = (lambda view: replace(view, data=keep_chosen(view.data, chosen))) if chosen else None
-            view, (text, *_) = settle(plan, value, self.grant, self.handles(), write, reduce)
+
+            def finish(view: View) -> tuple[View, Sequence[str]]:
+                view = replace(view, data=keep_chosen(view.data, chosen))
+                return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
+
+            view, (text, *_) = settle(plan, value, self.grant, self.scope(), finish)
         except Exception as error:
             return self.fail(error)
         return self._recorded(Shaped(text, dict(view.data) if sends_structured else None), plan, view)
 
+    def _encode(self, view: View) -> str:
+        text = self.encoder.encode(view)
+        if not text.strip():
+            raise EncodingError(self.encoder.name, "the encoder returned no text")
+        return text
+
     def sentence(self, template: str, subjects: Mapping[str, tuple[Plan, Any]]) -> str:
         """A sentence about DTOs, each with the plan of its class."""
         views = {
-            name: (plan, project(plan, dto, self.grant, self.handles(), is_careful=True))
+            name: (plan, project(plan, dto, self.grant, self.scope(), is_careful=True))
             for name, (plan, dto) in subjects.items()
         }
         return say(template, views)
@@ -119,7 +123,7 @@ class Call:
             tool=self.where.removeprefix("tool "),
             level=self.grant.level if self.grant else None,
             toggles=tuple(sorted(self.grant.toggles)) if self.grant else (),
-            format=self.decisions.encoder.name,
+            format=self.encoder.name,
             client=self.caller.client,
             principal=self.caller.principal,
             disclosed=paths.disclosed,
@@ -175,7 +179,9 @@ def ask(call: Call, *, privacy: str | None = None, fields: Sequence[str] | None 
     return call
 
 
-def open_call(decisions: Decisions, where: str, cap: Grant | None, plan_of: Callable[[Any], Plan]) -> Call:
+def open_call(
+    decisions: Decisions, where: str, plan_of: Callable[[Any], Plan], *, encoder: Encoder, cap: Grant | None = None
+) -> Call:
     """The call of whoever is calling: setting, tool, principal and client, each of which only narrows."""
     caller = current_caller() or Caller()
     grant = decisions.grant
@@ -189,7 +195,7 @@ def open_call(decisions: Decisions, where: str, cap: Grant | None, plan_of: Call
             grant = grant.narrowed(f"principal {caller.principal or 'unknown'}", named)
         if caller.client is not None and caller.client in decisions.clients:
             grant = grant.narrowed(f"client {caller.client}", decisions.clients[caller.client])
-    return Call(decisions=decisions, where=where, grant=grant, caller=caller, plan_of=plan_of)
+    return Call(decisions=decisions, where=where, encoder=encoder, grant=grant, caller=caller, plan_of=plan_of)
 
 
 def decision_problems(policy: Policy | None, encoder: Any, grants: Mapping[str, Any]) -> Iterator[Problem]:

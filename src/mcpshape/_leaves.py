@@ -59,10 +59,10 @@ def constant(value: Any) -> CoreSchema:
 
 
 def handle(kind: str) -> CoreSchema:
-    """A handle in place of an id, made by the `Handles` that the call passes as context."""
+    """A handle in place of an id, made by the `Handles` of the projection's scope."""
 
     def write(value: Any, info: SerializationInfo[Any]) -> str | None:
-        return None if value is None else info.context.make(kind, str(value))
+        return None if value is None else info.context.handles.make(kind, str(value))
 
     return serialized(core_schema.plain_serializer_function_ser_schema(write, info_arg=True))
 

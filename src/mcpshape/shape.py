@@ -215,7 +215,7 @@ class Shape:
         """
         plan = self._plan(type(value) if declared is None else declared)
         call = self._call(plan.where, grant)
-        return settle(plan, value, call.grant, call.handles(), lambda view: (view.to_json(),))[0]
+        return settle(plan, value, call.grant, call.scope(), lambda view: (view, (view.to_json(),)))[0]
 
     def say(self, template: str, /, **dtos: Any) -> str:
         """A sentence about DTOs, such as `"Opened {event.title}"`, that tells no more than the grant of the call.
@@ -234,7 +234,7 @@ class Shape:
         under_way = call_under_way()
         if grant and grant.policy is not self.policy:
             raise DefinitionError(where, [not_of_this_policy("grant")])
-        call = open_call(self._decisions, where, None, self._plan)
+        call = open_call(self._decisions, where, self._plan, encoder=self.encoder)
         call = replace(call, grant=grant) if grant else call
         if under_way and under_way.grant and call.grant and under_way.decisions.policy is self.policy:
             met = under_way.grant & call.grant if grant else under_way.grant
@@ -256,7 +256,7 @@ class Shape:
         cap = self.policy.widest(options.privacy) if self.policy and options.privacy else None
 
         def opening() -> Call:
-            return open_call(self._decisions, where, cap, self._plan)
+            return open_call(self._decisions, where, self._plan, encoder=self.encoder, cap=cap)
 
         sends_structured = self._sends_structured(options.structured)
         self.tools[name] = make_tool(
