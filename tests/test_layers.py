@@ -14,7 +14,7 @@ PACKAGE = Path(mcpshape.__file__).parent
 # Lower never imports higher, and modules of one layer do not import each other.
 LAYERS = (
     {"errors", "_nodes", "_shaped", "_caller", "encoders._prose"},
-    {"_values", "_cleaning", "_coarse", "_tokens", "rules"},
+    {"_budget", "_values", "_cleaning", "_coarse", "_tokens", "rules"},
     {"_markers", "_layout", "_foreign", "_scope", "policy"},
     {"_declared", "_guards"},
     {"_leaves", "_classes"},
@@ -22,8 +22,9 @@ LAYERS = (
     {"_plan", "_writer"},
     {"_project", "_schema", "_describe", "_fields", "_paths"},
     {"encoders.toon", "encoders.json", "encoders.markdown", "_failure", "_say", "_arguments", "_result"},
+    {"_page"},
     {"encoders"},
-    {"_call"},
+    {"_call", "_options"},
     {"_tool"},
     {"shape", "disclosure"},
     {"mcpserver"},

@@ -13,10 +13,11 @@ from mcpshape._describe import Vocabulary
 from mcpshape._failure import crash, explain
 from mcpshape._fields import choose_fields, keep_chosen
 from mcpshape._guards import Plan
+from mcpshape._page import WHOLE_ANSWER, Limits, Page, Turn, fill, tell
 from mcpshape._paths import Paths, count_entries, list_paths
 from mcpshape._project import View, project, settle
 from mcpshape._say import say
-from mcpshape._scope import Scope
+from mcpshape._scope import Scope, Window
 from mcpshape._shaped import Record, Shaped, Sink
 from mcpshape._tokens import Handles, Keyring
 from mcpshape.encoders import Encoder
@@ -52,10 +53,21 @@ class Call:
     caller: Caller
     plan_of: Callable[[Any], Plan]
     fields: tuple[str, ...] = ()
+    turn: Turn = WHOLE_ANSWER
 
-    def scope(self) -> Scope:
+    def scope(self, window: Window | None = None) -> Scope:
         """A fresh scope for one answer to this caller."""
-        return Scope(Handles(self.decisions.keyring, self.caller.identity))
+        return Scope(Handles(self.decisions.keyring, self.caller.identity), window or Window())
+
+    def on_turn(self, limits: Limits, arguments: str, *, cursor: str | None = None, limit: int | None = None) -> "Call":
+        """The call for the rows that are its turn.
+
+        Raises:
+            UserError: The cursor was not made for this tool, arguments, grant and caller, or too long ago.
+        """
+        grant = f"{self.grant.level} {sorted(self.grant.toggles)}" if self.grant else ""
+        bound = (self.where, arguments, grant, self.caller.identity)
+        return replace(self, turn=limits.turn(self.decisions.keyring, bound, cursor=cursor, limit=limit))
 
     def find(self, kind: str, handle: str, candidates: Iterable[str]) -> str:
         """The real id that a handle stands for.
@@ -76,14 +88,21 @@ class Call:
         try:
             chosen = choose_fields(plan, self.fields)
 
-            def finish(view: View) -> tuple[View, Sequence[str]]:
-                view = replace(view, data=keep_chosen(view.data, chosen))
-                return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
+            def attempt(most: int | None) -> Page:
+                window = Window(self.turn.start, most)
 
-            view, (text, *_) = settle(plan, value, self.grant, self.scope(), finish)
+                def finish(view: View) -> tuple[View, Sequence[str]]:
+                    view = replace(view, data=keep_chosen(view.data, chosen))
+                    view = tell(view, plan.paged, window, self.turn) if plan.paged else view
+                    return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
+
+                return Page(*settle(plan, value, self.grant, self.scope(window), finish), window)
+
+            page = fill(attempt, plan.paged, self.turn)
         except Exception as error:
             return self.fail(error)
-        return self._recorded(Shaped(text, dict(view.data) if sends_structured else None), plan, view)
+        structured = dict(page.view.data) if sends_structured else None
+        return self._recorded(Shaped(page.texts[0], structured), plan, page.view)
 
     def _encode(self, view: View) -> str:
         text = self.encoder.encode(view)
@@ -169,12 +188,12 @@ def under_way(call: Call) -> Iterator[None]:
         _UNDER_WAY.reset(token)
 
 
-def ask(call: Call, *, privacy: str | None = None, fields: Sequence[str] | None = None) -> Call:
-    """The call under way, narrowed from here on by what its arguments ask for."""
+def ask(call: Call, *, encoder: Encoder, privacy: str | None = None, fields: Sequence[str] | None = None) -> Call:
+    """The call under way, narrowed from here on by what its arguments ask for, and in the format that they ask for."""
     grant = call.grant
     if privacy is not None and grant is not None:
         grant = grant.narrowed("call", grant.policy.widest(privacy))
-    call = replace(call, grant=grant, fields=tuple(fields or ()))
+    call = replace(call, grant=grant, fields=tuple(fields or ()), encoder=encoder)
     _UNDER_WAY.set(call)
     return call
 
@@ -200,11 +219,16 @@ def open_call(
 
 def decision_problems(policy: Policy | None, encoder: Any, grants: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with the decisions of a shape."""
-    if isinstance(encoder, type) or not isinstance(getattr(encoder, "vocabulary", None), Vocabulary):
-        yield Problem("encoder", "it is no encoder.", "Pass an object, such as Toon().")
+    yield from encoder_problems(encoder)
     for path, grant in grants.items():
         if not isinstance(grant, Grant) or grant.policy is not policy:
             yield not_of_this_policy(path)
+
+
+def encoder_problems(encoder: Any) -> Iterator[Problem]:
+    """What is wrong with an object that should be an encoder."""
+    if isinstance(encoder, type) or not isinstance(getattr(encoder, "vocabulary", None), Vocabulary):
+        yield Problem("encoder", "it is no encoder.", "Pass an object, such as Toon().")
 
 
 def not_of_this_policy(path: str) -> Problem:

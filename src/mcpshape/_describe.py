@@ -20,6 +20,10 @@ class Vocabulary:
     listing: str
 
 
+NEUTRAL = Vocabulary(entry="entry", entries="entries", field="field", fields="fields", listing="list")
+"""Words that are true in every format, for a tool whose caller chooses one."""
+
+
 def describe(doc: str | None, vocabulary: Vocabulary, *, empty: str | None = None, where: str) -> str:
     """The description of a tool: its docstring and what an empty answer means, in the format's words.
 

@@ -1,5 +1,6 @@
 """The core schemas of single values, arrays and counts, as a writer puts them together."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -65,6 +66,20 @@ def handle(kind: str) -> CoreSchema:
         return None if value is None else info.context.handles.make(kind, str(value))
 
     return serialized(core_schema.plain_serializer_function_ser_schema(write, info_arg=True))
+
+
+def windowed(rows: CoreSchema, keep: Callable[[Any], Any] | None) -> CoreSchema:
+    """Of the rows of a list that `keep` leaves, those in the window of the projection's scope."""
+
+    def cut(value: Any, info: SerializationInfo[Any]) -> Any:
+        kept = keep(value) if keep else value
+        is_list = isinstance(kept, Sequence | deque) and not isinstance(kept, str | bytes)
+        return info.context.window.cut(list(kept)) if is_list else kept
+
+    written = core_schema.plain_serializer_function_ser_schema(
+        cut, info_arg=True, return_schema=rows, when_used="unless-none"
+    )
+    return core_schema.none_schema(serialization=written)
 
 
 def count_rows(path: Sequence[tuple[str, str | None]]) -> CoreSchema:

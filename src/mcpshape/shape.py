@@ -3,17 +3,26 @@
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, Unpack, overload
 
-from mcpshape._call import Call, Decisions, call_under_way, decision_problems, not_of_this_policy, open_call
+from mcpshape._call import (
+    Call,
+    Decisions,
+    call_under_way,
+    decision_problems,
+    encoder_problems,
+    not_of_this_policy,
+    open_call,
+)
 from mcpshape._failure import check_wording
 from mcpshape._guards import Plan
+from mcpshape._options import Options, ToolOptions, on_pages, option_problems, page_problems, read_options
 from mcpshape._plan import compile_plan, handle_kinds
 from mcpshape._project import View, settle
 from mcpshape._shaped import Shaped, Sink
 from mcpshape._tokens import Keyring
-from mcpshape._tool import Options, Tool, declared_return, handle_problems, make_tool, option_problems
-from mcpshape.encoders import Encoder
+from mcpshape._tool import Tool, declared_return, handle_problems, make_tool
+from mcpshape.encoders import Encoder, find_encoder, name_formats
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
@@ -26,7 +35,8 @@ class Shape:
 
     Args:
         policy: Levels and toggles; without one every declared field leaves.
-        encoder: How answers read.
+        encoder: How answers read; an object, or the name of an installed one, such as `toon`.
+        formats: What a tool offers whose callers choose the format (`ask={"format"}`); the built-in ones unless said.
         grant: The level and toggles in force; the policy's default unless said.
         structured: Whether `structuredContent` and an output schema are sent; the encoder decides unless said.
         keyring: What handles are made with; one that ends with the process unless said.
@@ -53,7 +63,8 @@ class Shape:
         self,
         policy: Policy | None = None,
         *,
-        encoder: Encoder,
+        encoder: Encoder | str,
+        formats: Collection[Encoder | str] = ("toon", "markdown", "json"),
         grant: Grant | None = None,
         structured: bool | None = None,
         keyring: Keyring | None = None,
@@ -64,6 +75,7 @@ class Shape:
         on_encoding_error: str = "The answer could not be written as {format}: {reason} (reference {reference})",
     ) -> None:
         check_wording(on_encoding_error)
+        encoder = find_encoder(encoder)
         named = {**(principals or {}), **(clients or {})}
         if problems := list(decision_problems(policy, encoder, {**({"grant": grant} if grant else {}), **named})):
             raise DefinitionError("Shape", problems)
@@ -78,6 +90,7 @@ class Shape:
             user_errors=tuple(user_errors),
             on_encoding_error=on_encoding_error,
         )
+        self._formats = tuple(formats)
         self._structured = structured
         self._is_ephemeral = keyring is None
         self._plans: dict[Any, Plan] = {}
@@ -101,7 +114,8 @@ class Shape:
     def using(
         self,
         *,
-        encoder: Encoder | None = None,
+        encoder: Encoder | str | None = None,
+        formats: Collection[Encoder | str] | None = None,
         grant: Grant | None = None,
         structured: bool | None = None,
         keyring: Keyring | None = None,
@@ -114,6 +128,7 @@ class Shape:
         changed = Shape(
             decided.policy,
             encoder=encoder or decided.encoder,
+            formats=self._formats if formats is None else formats,
             grant=grant or decided.grant,
             structured=self._structured if structured is None else structured,
             keyring=keyring or (None if self._is_ephemeral else decided.keyring),
@@ -131,47 +146,39 @@ class Shape:
     def tool(self, function: _Function, /) -> _Function: ...
 
     @overload
-    def tool(
-        self,
-        function: None = None,
-        /,
-        *,
-        empty: str | None = None,
-        structured: bool | None = None,
-        privacy: str | None = None,
-        ask: Collection[str] = (),
-    ) -> Callable[[_Function], _Function]: ...
+    def tool(self, function: None = None, /, **options: Unpack[ToolOptions]) -> Callable[[_Function], _Function]: ...
 
-    def tool(
-        self,
-        function: Any = None,
-        /,
-        *,
-        empty: str | None = None,
-        structured: bool | None = None,
-        privacy: str | None = None,
-        ask: Collection[str] = (),
-    ) -> Any:
+    def tool(self, function: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
         """Decorate a tool function whose return annotation is a DTO; goes under the server's own `tool` decorator.
 
         Args:
             function: The function, where the decorator stands without parentheses.
-            empty: What an empty answer means and what to do then; appended to the description.
-            structured: Overrides the shape's choice for this tool.
-            privacy: The widest level that this tool answers at.
-            ask: Optional arguments that a caller may narrow one call with, `privacy` and `fields`.
+            **options: What is decided for this tool alone, all of it optional.
+
+                `empty`: what an empty answer means and what to do then; appended to the description.
+                `encoder`: how the answers of this tool read, in place of the shape's encoder.
+                `structured`: overrides the shape's choice for this tool.
+                `privacy`: the widest level that this tool answers at.
+                `ask`: optional arguments that a caller may shape one call with, from `privacy`, `fields`, `format` and
+                `limit`; none of them widens anything.
+                `page`: the list of the DTO that answers hold in part: `page.next` is then what the added argument
+                `cursor` takes to go on, stateless and bound to tool, arguments, grant and caller.
+                `limit`: the most entries of that list in one answer.
+                `budget`: the most that one text may hold, `Chars(8000)` or `Tokens(2000)`.
+                `example`: a function that makes a DTO to show the tool with.
 
         Raises:
-            DefinitionError: The return type is untyped or breaks the policy, or the description has an unknown word.
+            DefinitionError: The return type is untyped or breaks the policy, the description has an unknown word, or an
+                option cannot hold.
         """
-        options = Options(empty=empty, structured=structured, privacy=privacy, ask=frozenset(ask))
+        decided = read_options(options)
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             where = f"tool {getattr(function, '__name__', '')}"
             if not hasattr(function, "__name__"):
                 raise DefinitionError("tool", [Problem("name", "it has none.", "Decorate a function, not an object.")])
             plan = compile_plan(declared_return(function, where), self.policy, where)
-            return self._register(function, plan, options).served
+            return self._register(function, plan, decided).served
 
         return decorate(function) if function else decorate
 
@@ -201,10 +208,12 @@ class Shape:
         return self._call(plan.where, grant).answer(plan, value, sends_structured=self._sends_structured(None))
 
     def answer(self, tool: str, value: Any, *, grant: Grant | None = None) -> Shaped:
-        """The finished answer that a registered tool would give if it returned this value."""
+        """The finished answer, or its first page, that a registered tool would give if it returned this value."""
         known = self.tools[tool]
-        sends_structured = known.output_schema is not None
-        return self._call(known.plan.where, grant).answer(known.plan, value, sends_structured=sends_structured)
+        call = replace(self._call(known.plan.where, grant), encoder=known.encoder)
+        limits = known.options.limits(known.plan)
+        call = call.on_turn(limits, "") if limits else call
+        return call.answer(known.plan, value, sends_structured=known.output_schema is not None)
 
     def view(self, value: Any, *, grant: Grant | None = None, declared: Any = None) -> View:
         """What a grant lets out of a DTO, before it is encoded.
@@ -246,20 +255,26 @@ class Shape:
             self._plans[declared] = compile_plan(declared, self.policy, getattr(declared, "__name__", str(declared)))
         return self._plans[declared]
 
-    def _sends_structured(self, own: bool | None) -> bool:
-        return next(choice for choice in (own, self._structured, self.encoder.structured) if choice is not None)
+    def _sends_structured(self, own: bool | None, encoder: Encoder | None = None) -> bool:
+        choices = (own, self._structured, (encoder or self.encoder).structured)
+        return next(choice for choice in choices if choice is not None)
 
     def _register(self, function: Callable[..., Any], plan: Plan, options: Options) -> Tool:
         name, where = function.__name__, plan.where
-        if problems := list(option_problems(options, self.policy, is_taken=name in self.tools)):
+        encoder = options.encoder or self.encoder
+        problems = [*option_problems(options, self.policy, is_taken=name in self.tools), *page_problems(options, plan)]
+        problems += encoder_problems(encoder)
+        if problems:
             raise DefinitionError(where, problems)
+        plan = on_pages(plan, options.page)
         cap = self.policy.widest(options.privacy) if self.policy and options.privacy else None
+        formats = name_formats(encoder, self._formats if "format" in options.ask else ())
 
         def opening() -> Call:
-            return open_call(self._decisions, where, self._plan, encoder=self.encoder, cap=cap)
+            return open_call(self._decisions, where, self._plan, encoder=encoder, cap=cap)
 
-        sends_structured = self._sends_structured(options.structured)
+        sends_structured = self._sends_structured(options.structured, encoder)
         self.tools[name] = make_tool(
-            function, plan, options, self.policy, self.encoder, opening, sends_structured=sends_structured
+            function, plan, options, self.policy, formats, opening, sends_structured=sends_structured
         )
         return self.tools[name]
