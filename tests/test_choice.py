@@ -96,7 +96,8 @@ async def test_the_format_is_chosen_by_server_tool_and_call(kind: str) -> None:
     assert listed["by_tool"]["description"] == "One row per event, in the table."
     assert listed["by_call"]["description"] == "One entry per event, in the list."
     offered = listed["by_call"]["inputSchema"]["properties"]["format"]
-    assert offered["anyOf"][0]["enum"] == ["toon", "markdown", "json"]
+    assert offered["anyOf"][0]["enum"] == ["json", "markdown", "toon"]
+    assert offered["description"] == "Write the answer as this in place of toon."
 
 
 def test_neutral_words_stay_where_the_usual_format_has_others() -> None:

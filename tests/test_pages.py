@@ -464,7 +464,7 @@ def test_a_budget_of_nothing_is_refused(budget: Any, most: Any) -> None:
     [
         ({"limit": 0}, "limit: Input should be greater than or equal to 1."),
         ({"limit": "many"}, "limit: Input should be a valid integer"),
-        ({"format": "xml"}, "format: Input should be 'json', 'toon' or 'markdown'."),
+        ({"format": "xml"}, "format: Input should be 'json', 'markdown' or 'toon'."),
         ({"fields": ["rows.nothing"]}, "There is no field 'rows.nothing'."),
         ({"cursor": 5}, "cursor: Input should be a valid string."),
     ],

@@ -33,13 +33,19 @@ class Decisions:
 
     policy: Policy | None
     encoder: Encoder
+    formats: tuple[Encoder | str, ...]
     grant: Grant | None
+    structured: bool | None
     keyring: Keyring
     principals: Mapping[str, Grant]
     clients: Mapping[str, Grant]
     sinks: tuple[Sink, ...]
     user_errors: tuple[type[Exception], ...]
     on_encoding_error: str
+
+    def sends_structured(self, encoder: Encoder, own: bool | None = None) -> bool:
+        """Whether a structured part goes along: what a tool says, else the shape, else the encoder."""
+        return next(choice for choice in (own, self.structured, encoder.structured) if choice is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

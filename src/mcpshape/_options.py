@@ -13,7 +13,7 @@ from mcpshape._page import Limits
 from mcpshape._scope import PAGE
 from mcpshape.encoders import Encoder, find_encoder
 from mcpshape.errors import Problem
-from mcpshape.policy import Policy
+from mcpshape.policy import Grant, Policy
 
 _ASKABLE = ("fields", "format", "limit", "privacy")
 _PAGED_FORMS = frozenset({"list", "sequence"})
@@ -46,6 +46,10 @@ class Options:
     limit: int | None = None
     budget: Budget | None = None
     example: Callable[[], Any] | None = None
+
+    def cap(self, policy: Policy | None) -> Grant | None:
+        """The widest that the tool answers at, where it has a level of its own."""
+        return policy.widest(self.privacy) if policy and self.privacy else None
 
     def limits(self, plan: Plan) -> Limits | None:
         """How long answers of a plan may be, if that is limited."""
@@ -144,11 +148,15 @@ def _reached(plan: Plan, key: str) -> set[str]:
 def added_arguments(options: Options, policy: Policy | None, formats: Mapping[str, Encoder]) -> dict[str, Any]:
     """The optional arguments that a tool offers, by name and type."""
     levels = policy.levels if policy else ()
+    usual = next(iter(formats))
     most = f", {options.limit} at most" if options.limit else ""
     known: dict[str, Any] = {
         "cursor": Annotated[str | None, Field(description="page.next of the answer before, to go on after it.")],
         "fields": Annotated[list[str] | None, Field(description="Answer with these fields only, as in events.title.")],
-        "format": Annotated[Literal[tuple(formats)] | None, Field(description="Write the answer in this format.")],
+        # Sorted, since `typing` takes literals in another order for the same and hands out the first that it saw.
+        "format": Annotated[
+            Literal[tuple(sorted(formats))] | None, Field(description=f"Write the answer as this in place of {usual}.")
+        ],
         "limit": Annotated[int | None, Field(ge=1, description=f"How many entries to answer with{most}.")],
         "privacy": Annotated[Literal[levels] | None, Field(description="Answer at this level or a narrower one.")],
     }

@@ -9,15 +9,16 @@ from types import MethodType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from mcpshape._arguments import Parameters, accepted_kinds, read_parameters, resolve_hints
-from mcpshape._call import Call, ask, call_under_way, under_way
+from mcpshape._call import Call, Decisions, ask, call_under_way, encoder_problems, open_call, under_way
 from mcpshape._describe import NEUTRAL, describe
 from mcpshape._guards import Plan
-from mcpshape._options import Options, added_arguments
+from mcpshape._options import Options, added_arguments, on_pages, option_problems, page_problems
+from mcpshape._paths import keys_at
 from mcpshape._plan import handle_kinds
 from mcpshape._schema import publish_schema
-from mcpshape.encoders import Encoder
+from mcpshape.encoders import Encoder, name_formats
 from mcpshape.errors import DefinitionError, Problem
-from mcpshape.policy import Policy
+from mcpshape.policy import Grant
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -82,26 +83,33 @@ def make_tool(
     function: Callable[..., Any],
     plan: Plan,
     options: Options,
-    policy: Policy | None,
-    formats: Mapping[str, Encoder],
-    opening: Callable[[], Call],
+    decisions: Decisions,
+    plan_of: Callable[[Any], Plan],
     *,
-    sends_structured: bool,
+    is_taken: bool,
 ) -> Tool:
-    """A tool with all that can be decided before it is called; the first of its formats is the one that it answers in.
+    """A tool with all that can be decided before it is called.
 
     Raises:
-        DefinitionError: An added argument has the name of the function's own, or the description has an unknown word.
+        DefinitionError: An option cannot hold, an added argument has the name of one of the function's own, or the
+            description has an unknown word.
     """
     from mcpshape._result import annotate
 
+    encoder = options.encoder or decisions.encoder
+    problems = [*option_problems(options, decisions.policy, is_taken=is_taken), *page_problems(options, plan)]
+    if problems := [*problems, *encoder_problems(encoder)]:
+        raise DefinitionError(plan.where, problems)
+    plan = on_pages(plan, options.page)
+    formats = name_formats(encoder, decisions.formats if "format" in options.ask else ())
+    sends_structured = decisions.sends_structured(encoder, options.structured)
     schema = publish_schema(plan, has_choice="fields" in options.ask) if sends_structured else None
-    parameters = read_parameters(function, annotate(schema), plan.where, added_arguments(options, policy, formats))
+    added = added_arguments(options, decisions.policy, formats)
+    parameters = read_parameters(function, annotate(schema), plan.where, added)
+    opening = _opening(plan, options, decisions, plan_of, encoder)
     begin = _beginning(plan, options, parameters, formats)
     served = serve(function, plan, parameters, opening, begin, sends_structured=sends_structured)
-    encoder = next(iter(formats.values()))
-    words = NEUTRAL if "format" in options.ask else encoder.vocabulary
-    served.__doc__ = describe(function.__doc__, words, empty=options.empty, where=plan.where)
+    served.__doc__ = _describe(function, plan, options, decisions.grant, encoder)
     return Tool(
         name=function.__name__,
         function=function,
@@ -112,6 +120,26 @@ def make_tool(
         output_schema=schema,
         parameters=parameters,
         served=served,
+    )
+
+
+def _opening(
+    plan: Plan, options: Options, decisions: Decisions, plan_of: Callable[[Any], Plan], encoder: Encoder
+) -> Callable[[], Call]:
+    cap = options.cap(decisions.policy)
+    return lambda: open_call(decisions, plan.where, plan_of, encoder=encoder, cap=cap)
+
+
+def _describe(function: Callable[..., Any], plan: Plan, options: Options, grant: Grant | None, encoder: Encoder) -> str:
+    """The description in the words of the format; it names the keys that the setting lets out, never more."""
+    cap = options.cap(plan.policy)
+    widest = grant & cap if grant and cap else grant
+    return describe(
+        function.__doc__,
+        NEUTRAL if "format" in options.ask else encoder.vocabulary,
+        empty=options.empty,
+        where=plan.where,
+        find_keys=lambda path: keys_at(plan, widest, path),
     )
 
 

@@ -5,24 +5,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, Unpack, overload
 
-from mcpshape._call import (
-    Call,
-    Decisions,
-    call_under_way,
-    decision_problems,
-    encoder_problems,
-    not_of_this_policy,
-    open_call,
-)
+from mcpshape._call import Call, Decisions, call_under_way, decision_problems, not_of_this_policy, open_call
+from mcpshape._describe import describe, instruct
 from mcpshape._failure import check_wording
 from mcpshape._guards import Plan
-from mcpshape._options import Options, ToolOptions, on_pages, option_problems, page_problems, read_options
+from mcpshape._options import Options, ToolOptions, read_options
 from mcpshape._plan import compile_plan, handle_kinds
 from mcpshape._project import View, settle
 from mcpshape._shaped import Shaped, Sink
 from mcpshape._tokens import Keyring
 from mcpshape._tool import Tool, declared_return, handle_problems, make_tool
-from mcpshape.encoders import Encoder, find_encoder, name_formats
+from mcpshape.encoders import Encoder, find_encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
@@ -82,7 +75,9 @@ class Shape:
         self._decisions = Decisions(
             policy=policy,
             encoder=encoder,
+            formats=tuple(formats),
             grant=policy.grant() if policy and grant is None else grant,
+            structured=structured,
             keyring=keyring or Keyring.of_this_process(),
             principals=dict(principals or {}),
             clients=dict(clients or {}),
@@ -90,8 +85,6 @@ class Shape:
             user_errors=tuple(user_errors),
             on_encoding_error=on_encoding_error,
         )
-        self._formats = tuple(formats)
-        self._structured = structured
         self._is_ephemeral = keyring is None
         self._plans: dict[Any, Plan] = {}
         self.tools: dict[str, Tool] = {}
@@ -128,9 +121,9 @@ class Shape:
         changed = Shape(
             decided.policy,
             encoder=encoder or decided.encoder,
-            formats=self._formats if formats is None else formats,
+            formats=decided.formats if formats is None else formats,
             grant=grant or decided.grant,
-            structured=self._structured if structured is None else structured,
+            structured=decided.structured if structured is None else structured,
             keyring=keyring or (None if self._is_ephemeral else decided.keyring),
             principals=decided.principals if principals is None else principals,
             clients=decided.clients if clients is None else clients,
@@ -205,7 +198,9 @@ class Shape:
             DefinitionError: The type breaks a rule of the policy.
         """
         plan = self._plan(type(value) if declared is None else declared)
-        return self._call(plan.where, grant).answer(plan, value, sends_structured=self._sends_structured(None))
+        return self._call(plan.where, grant).answer(
+            plan, value, sends_structured=self._decisions.sends_structured(self.encoder)
+        )
 
     def answer(self, tool: str, value: Any, *, grant: Grant | None = None) -> Shaped:
         """The finished answer, or its first page, that a registered tool would give if it returned this value."""
@@ -234,6 +229,23 @@ class Shape:
         """
         return self._call("say").sentence(template, {name: (self._plan(type(dto)), dto) for name, dto in dtos.items()})
 
+    def describe(self, text: str, *, empty: str | None = None) -> str:
+        """A description in the words of the format, as tools get it from their docstring.
+
+        Raises:
+            DefinitionError: It has an unknown word.
+        """
+        return describe(text, self.encoder.vocabulary, empty=empty, where="description")
+
+    def instructions(self) -> str:
+        """What a model has to know to read the answers of the registered tools, for the server's `instructions`."""
+        tools = self.tools.values()
+        return instruct(
+            [tool.encoder.vocabulary for tool in tools] or [self.encoder.vocabulary],
+            may_withhold=self.policy is not None or any("fields" in tool.options.ask for tool in tools),
+            has_pages=any(tool.plan.paged for tool in tools),
+        )
+
     def fail(self, error: Exception, *, where: str = "the server") -> Shaped:
         """The answer for an exception: its text where the model may read it, else a fixed sentence and a log entry."""
         return self._call(where).fail(error)
@@ -255,26 +267,8 @@ class Shape:
             self._plans[declared] = compile_plan(declared, self.policy, getattr(declared, "__name__", str(declared)))
         return self._plans[declared]
 
-    def _sends_structured(self, own: bool | None, encoder: Encoder | None = None) -> bool:
-        choices = (own, self._structured, (encoder or self.encoder).structured)
-        return next(choice for choice in choices if choice is not None)
-
     def _register(self, function: Callable[..., Any], plan: Plan, options: Options) -> Tool:
-        name, where = function.__name__, plan.where
-        encoder = options.encoder or self.encoder
-        problems = [*option_problems(options, self.policy, is_taken=name in self.tools), *page_problems(options, plan)]
-        problems += encoder_problems(encoder)
-        if problems:
-            raise DefinitionError(where, problems)
-        plan = on_pages(plan, options.page)
-        cap = self.policy.widest(options.privacy) if self.policy and options.privacy else None
-        formats = name_formats(encoder, self._formats if "format" in options.ask else ())
-
-        def opening() -> Call:
-            return open_call(self._decisions, where, self._plan, encoder=encoder, cap=cap)
-
-        sends_structured = self._sends_structured(options.structured, encoder)
-        self.tools[name] = make_tool(
-            function, plan, options, self.policy, formats, opening, sends_structured=sends_structured
-        )
-        return self.tools[name]
+        is_taken = function.__name__ in self.tools
+        tool = make_tool(function, plan, options, self._decisions, self._plan, is_taken=is_taken)
+        self.tools[tool.name] = tool
+        return tool
