@@ -58,8 +58,9 @@ def anyio_backend() -> str:
 def paged(rows: list[Row], *, encoder: Encoder | None = None, **options: Any) -> Shape:
     """A replica with one tool, `list_rows`."""
     shape = Shape(encoder=encoder or Json(), keyring=Keyring(SECRET))
+    chosen: dict[str, Any] = {"page": "rows", **options}
 
-    @shape.tool(**{"page": "rows", **options})
+    @shape.tool(**chosen)
     def list_rows(topic: str = "all") -> Table:
         return Table(rows=rows)
 

@@ -202,13 +202,26 @@ class Shape:
             plan, value, sends_structured=self._decisions.sends_structured(self.encoder)
         )
 
-    def answer(self, tool: str, value: Any, *, grant: Grant | None = None) -> Shaped:
-        """The finished answer, or its first page, that a registered tool would give if it returned this value."""
+    def answer(
+        self,
+        tool: str,
+        value: Any,
+        *,
+        grant: Grant | None = None,
+        encoder: Encoder | str | None = None,
+        structured: bool | None = None,
+    ) -> Shaped:
+        """The finished answer, or its first page, that a registered tool would give if it returned this value.
+
+        In another format or with another choice of `structuredContent`, where these are given.
+        """
         known = self.tools[tool]
-        call = replace(self._call(known.plan.where, grant), encoder=known.encoder)
+        written = known.encoder if encoder is None else find_encoder(encoder)
+        call = replace(self._call(known.plan.where, grant), encoder=written)
         limits = known.options.limits(known.plan)
         call = call.on_turn(limits, "") if limits else call
-        return call.answer(known.plan, value, sends_structured=known.output_schema is not None)
+        sends_structured = known.output_schema is not None if structured is None else structured
+        return call.answer(known.plan, value, sends_structured=sends_structured)
 
     def view(self, value: Any, *, grant: Grant | None = None, declared: Any = None) -> View:
         """What a grant lets out of a DTO, before it is encoded.
