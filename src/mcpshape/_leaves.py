@@ -74,7 +74,7 @@ def windowed(rows: CoreSchema, keep: Callable[[Any], Any] | None) -> CoreSchema:
     def cut(value: Any, info: SerializationInfo[Any]) -> Any:
         kept = keep(value) if keep else value
         is_list = isinstance(kept, Sequence | deque) and not isinstance(kept, str | bytes)
-        return info.context.window.cut(list(kept)) if is_list else kept
+        return info.context.window.cut(kept if isinstance(kept, list) else list(kept)) if is_list else kept
 
     written = core_schema.plain_serializer_function_ser_schema(
         cut, info_arg=True, return_schema=rows, when_used="unless-none"
@@ -86,11 +86,10 @@ def count_rows(path: Sequence[tuple[str, str | None]]) -> CoreSchema:
     """The number of rows along a path of lists, each with the field whose rows are gone from it, if any."""
 
     def count(owner: Any, _: Any) -> int:
-        rows = [owner]
-        for name, hidden in path:
-            inner = [row for each in rows for row in _read_rows(each, name)]
-            rows = without(hidden)(inner) if hidden else inner
-        return len(rows)
+        owners = [owner]
+        for name, hidden in path[:-1]:
+            owners = [row for each in owners for row in _visible_rows(each, name, hidden)]
+        return sum(len(_visible_rows(each, *path[-1])) for each in owners)
 
     return serialized(core_schema.plain_serializer_function_ser_schema(count, is_field_serializer=True))
 
@@ -100,11 +99,11 @@ def without(hidden: str) -> Callable[[Any], list[Any]]:
     return lambda rows: [row for row in rows if not read_value(row, hidden)]
 
 
-def _read_rows(owner: Any, name: str) -> Any:
+def _visible_rows(owner: Any, name: str, hidden: str | None) -> Any:
     rows = read_value(owner, name)
     while hasattr(rows, "root"):
         rows = rows.root
-    return rows or ()
+    return without(hidden)(rows or ()) if hidden else rows or ()
 
 
 def read_value(row: Any, name: str) -> Any:

@@ -1,8 +1,10 @@
 """Pages: how many rows of a long list one answer holds, and where the next answer goes on."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import accumulate
+from math import sqrt
 from operator import itemgetter
 from typing import Any
 
@@ -19,9 +21,9 @@ _FOREIGN = "This cursor does not fit here: it is expired, was changed, or belong
 _START_OVER = "Use the cursor of an answer with the same arguments, or call without one to start over."
 
 # A first look at so many rows tells how long a row is; a limit of few more is tried at once.
-_SAMPLE, _FEW = 16, 64
-# A page that fills less is tried again with more rows. A guess leaves room for rows that are longer than the others.
-_WELL_FILLED, _GUESSED = 0.75, 0.94
+_SAMPLE, _FEW = 6, 24
+# A page that fills less is tried again with more rows. A guess leaves room for numbers that grow longer.
+_WELL_FILLED, _GUESSED = 0.6, 0.94
 _TRIES = 4
 
 
@@ -113,35 +115,51 @@ def fill(attempt: Attempt, place: Place | None, turn: Turn) -> Page:
         if not whole.fits(turn.budget):
             raise _too_long(whole, None, turn, turn.budget)
         return whole
-    found = _search(attempt, turn.most, turn.budget)
+    found = _search(attempt, place, turn.most, turn.budget)
     if found is None:
         raise _too_long(attempt(1), place, turn, turn.budget)
     return found
 
 
-def _search(attempt: Attempt, most: int | None, budget: Budget) -> Page | None:
+def _search(attempt: Attempt, place: Place, most: int | None, budget: Budget) -> Page | None:
     """The fullest page that was tried and fits: each guess goes by what the rows of the last try took."""
     fitting: Page | None = None
     too_many: int | None = None
-    bare: int | None = None
     guess = most if most is not None and most <= _FEW else _SAMPLE
-    for tries in count(1):
+    tries = 0
+    while True:
         page = attempt(guess)
+        tries += 1
         size, rows = page.size(budget), page.window.shown
         if size <= budget.most:
             fitting = page
             if not page.window.has_more or guess == most or size >= _WELL_FILLED * budget.most:
-                break
+                return fitting
         else:
             too_many = rows
         least = fitting.window.shown + 1 if fitting else 1
         most_left = most if too_many is None else too_many - 1
         if (most_left is not None and least > most_left) or (fitting and tries >= _TRIES):
-            break
-        bare = attempt(0).size(budget) if bare is None else bare
-        guess = int((budget.most - bare) * _GUESSED * rows / max(size - bare, 1)) if tries < _TRIES else rows // 2
+            return fitting
+        guess = _guess(page, place, size, budget.most) if tries < _TRIES else rows // 2
         guess = max(guess if most_left is None else min(guess, most_left), least)
-    return fitting
+
+
+def _guess(page: Page, place: Place, size: int, most: int) -> int:
+    """How many rows have room, judged by their length as JSON, of which the text is taken to be a fixed share.
+
+    Of a page that was too long, as many of its own rows as fit; else a number that leaves room for rows that are longer
+    than those of the page, the more the less alike these are.
+    """
+    lengths = [len(to_json(row)) for row in page.view.data[place.key]]
+    total, whole = sum(lengths), len(to_json(page.view.data))
+    bare = size * (whole - total) // whole
+    room = (most - bare) * _GUESSED * total / max(size - bare, 1)
+    if size > most:
+        return bisect_right(list(accumulate(lengths)), room)
+    mean = total / len(lengths)
+    spread = sqrt(sum((length - mean) ** 2 for length in lengths) * 2) / len(lengths)
+    return int(room / (mean + spread))
 
 
 def _too_long(page: Page, place: Place | None, turn: Turn, budget: Budget) -> UserError:
