@@ -55,7 +55,8 @@ def test_a_field_added_once_appears_everywhere() -> None:
 
     def told(row_fields: dict[str, Any]) -> dict[str, str]:
         row: Any = create_model("Row", **row_fields)
-        table: Any = create_model("Table", rows=(GenericAlias(list, row), [row()]))
+        rows: Any = GenericAlias(list, row)
+        table: Any = create_model("Table", rows=(rows, [row()]))
         shape = Shape(POLICY, encoder=Toon(), structured=True)
 
         def list_rows() -> None:
