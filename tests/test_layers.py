@@ -15,7 +15,7 @@ PACKAGE = Path(mcpshape.__file__).parent
 LAYERS = (
     {"errors", "_nodes", "_shaped", "_caller", "encoders._prose"},
     {"_values", "_cleaning", "_coarse", "_tokens", "rules"},
-    {"_markers", "_layout", "_foreign", "_plain", "policy"},
+    {"_markers", "_layout", "_foreign", "_plain", "_constants", "policy"},
     {"_declared", "_guards"},
     {"_leaves", "_classes"},
     {"_problems"},

@@ -38,7 +38,8 @@ def text_or_none(value: Any) -> str | None:
 def exact_integer(value: Any) -> int | str:
     """An integer that any JSON reader keeps exact, or its decimal digits as text."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return int(value) if -SAFE_INTEGER <= value <= SAFE_INTEGER else str(int(value))
+        # str() refuses more than 4,300 digits.
+        return int(value) if -SAFE_INTEGER <= value <= SAFE_INTEGER else str(Decimal(value))
     raise PydanticSerializationUnexpectedValue("expected an integer")
 
 
