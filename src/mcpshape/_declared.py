@@ -165,7 +165,7 @@ class _Reader:
 
     def _read_dict(self, schema: Schema, path: str) -> Node:
         keys = self.read(schema.get("keys_schema", _ANY), f"{path}{{}}")
-        if keys is not _UNREADABLE and not (isinstance(keys, Scalar) and can_be_key(keys)):
+        if not isinstance(keys, Scalar) or not (keys is _UNREADABLE or can_be_key(keys)):
             self.problems.append(Problem(path, "its keys are no plain text.", "Declare dict[str, …]."))
             keys = _UNREADABLE
         return Keyed(keys, self.read(schema.get("values_schema", _ANY), f"{path}{{}}"))
