@@ -9,14 +9,10 @@ from typing import Annotated, Any, Self
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 from pydantic import (
-    AliasChoices,
     BaseModel,
     ConfigDict,
     Field,
-    RootModel,
-    computed_field,
     create_model,
     field_serializer,
     model_serializer,
@@ -158,51 +154,6 @@ def test_keys_that_become_the_same_text_are_an_error() -> None:
     dto = dto_of(dict[str, int])(value={"a\ud800": 1, "a\udfff": 2})
     with pytest.raises(ProjectionError, match="become the same text"):
         Shape(encoder=Json()).view(dto)
-
-
-def test_the_serialization_alias_is_the_one_name_everywhere() -> None:
-    """B01: schema, structured part and text use the names of the serialized form, computed fields included."""
-
-    class Event(BaseModel):
-        event_id: str = Field(validation_alias=AliasChoices("id", "eventId"), serialization_alias="eventId")
-        start: int
-        end: int
-
-        @computed_field  # type: ignore[prop-decorator]
-        @property
-        def minutes(self) -> int:
-            return self.end - self.start
-
-    event = Event.model_validate({"id": "1", "start": 1, "end": 5})
-    told = {"eventId": "1", "start": 1, "end": 5, "minutes": 4}
-    schema = publish_schema(compile_plan(Event, None, "tool"))
-    assert list(schema["properties"]) == schema["required"] == list(told)
-    assert render(event).structured == told
-    assert render(event, Toon()).text == 'eventId: "1"\nstart: 1\nend: 5\nminutes: 4'
-
-
-def test_a_recursive_dto_has_an_object_at_the_root_of_its_schema() -> None:
-    """B09: no root that is a bare `$ref`, and every `$ref` resolves inside the schema."""
-
-    class Task(BaseModel):
-        id: str
-        subtasks: list["Task"] = []
-
-    schema = publish_schema(compile_plan(Task, None, "tool"))
-    assert schema["type"] == "object"
-    assert schema["properties"]["subtasks"]["items"] == {"$ref": "#/$defs/Task"}
-    data = render(Task(id="1", subtasks=[Task(id="2")])).structured
-    Draft202012Validator(schema).validate(data)
-    assert data == {"id": "1", "subtasks": [{"id": "2", "subtasks": []}]}
-    assert publish_schema(compile_plan(RootModel[Task], None, "tool"))["type"] == "object"
-
-
-@pytest.mark.parametrize("declared", [list[Cat], Cat | None, Cat | Dog, int, Words])
-def test_a_value_that_is_no_object_stands_under_result(declared: Any) -> None:
-    """B03, C2: the structured part is always an object, and the schema says so."""
-    schema = publish_schema(compile_plan(declared, None, "tool"))
-    assert schema["type"] == "object"
-    assert schema["required"] == ["result"]
 
 
 def test_the_schema_holds_no_defaults_and_no_examples() -> None:
