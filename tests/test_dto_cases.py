@@ -538,7 +538,7 @@ def test_b13_the_envelope_has_no_null_members(kind: str, structured: bool) -> No
     options = {} if kind == "MCPServer" else {"show_banner": False}
     code = SERVER.format(path=sys.path, encoder="Toon", kind=kind, structured=structured, options=options)
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-    calls = [
+    calls: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": client},
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/list"},

@@ -18,6 +18,7 @@ from mcpshape import DefinitionError, EncodingError, Shape, View
 from mcpshape._plain import make_plain
 from mcpshape.encoders import Encoder, Fallback, Json, Markdown, Toon, Vocabulary
 from mcpshape.encoders.toon import Codec
+from mcpshape.testing import decode as read_back
 
 CODECS: tuple[Codec, ...] = ("toons", "python-toon", "toon-format")
 
@@ -104,6 +105,14 @@ def test_a_fallback_can_hold_a_fallback() -> None:
     assert nested.encode(View({"a": 1})) == (
         'A could not be used for this answer; B follows.\nB could not be used for this answer; JSON follows.\n{"a":1}'
     )
+
+
+@pytest.mark.parametrize("encoder", [Toon(), Toon(delimiter="tab"), Toon(delimiter="pipe"), Json(), Markdown()])
+def test_the_proof_kit_reads_what_a_fallback_wrote(encoder: Encoder) -> None:
+    """A9: `mcpshape.testing.decode` skips the line, however many formats failed."""
+    data = {"total": 1, "rows": [{"a": "x could not be used for this answer; y follows.", "b": 2}]}
+    text = Fallback(Broken("", "A"), Broken("", "B"), encoder).encode(View(data))
+    assert read_back(text) == read_back(encoder.encode(View(data))) == data
 
 
 def test_a_fallback_speaks_as_its_first_encoder() -> None:

@@ -1,6 +1,7 @@
 """Several encoders in a row: where one cannot write a view, the next one does."""
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,9 @@ from mcpshape._describe import Vocabulary
 from mcpshape._project import View
 from mcpshape.encoders._encoder import Encoder
 from mcpshape.errors import DefinitionError, EncodingError, Problem
+
+INTRODUCTION = re.compile(r"(?:.+ could not be used for this answer; .+ follows\.\n)+")
+"""What stands before a text that the first encoder could not write."""
 
 _LOG = logging.getLogger("mcpshape")
 _FEWEST = 2
