@@ -20,6 +20,7 @@ check: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/projection.py
+	$(BIN)/python benchmarks/pages.py
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .

@@ -301,7 +301,7 @@ def test_a_grant_of_another_policy_is_refused() -> None:
         Shape(POLICY, encoder=Json(), grant=Policy(levels=("strict",)).grant())
 
 
-@pytest.mark.parametrize("encoder", [Toon, "toon", None])
+@pytest.mark.parametrize("encoder", [Toon, 5, None])
 def test_an_encoder_that_is_none_is_refused(encoder: Any) -> None:
     """Rule 7: a forgotten pair of parentheses is told at once."""
     with pytest.raises(DefinitionError, match=r"it is no encoder. Pass an object, such as Toon\(\)"):

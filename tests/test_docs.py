@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from clients import ask, list_tools
+from mcpshape.cli import main
 from test_layers import MODULES, name_of
 
 ROOT = Path(__file__).parents[1]
@@ -78,6 +79,21 @@ def test_the_page_on_rules_shows_what_its_code_prints() -> None:
     assert shown == [text.strip() for text in blocks("text", page)]
 
 
+@pytest.mark.parametrize("name", ["formats", "pages"])
+def test_a_page_shows_what_its_blocks_print(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every block runs, each after the ones before it, and the text beside it is what it prints; commands as well."""
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    namespace: dict[str, Any] = {}
+    shown = []
+    for language, code in re.findall(r"```(python|sh)\n(.*?)```", page, re.DOTALL):
+        if language == "python":
+            shown.append(printed(code, namespace))
+        else:
+            main(code.split()[1:])
+            shown.append("\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines()))
+    assert [text for text in shown if text] == [text.strip() for text in blocks("text", page)]
+
+
 def test_the_page_on_testing_finds_the_leak_that_it_shows() -> None:
     """docs/testing.md: the first of its tests fails with the shown lines, the others pass."""
     page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
@@ -91,7 +107,8 @@ def test_the_page_on_testing_finds_the_leak_that_it_shows() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{name}.md" for name in ("rules", "values", "protection", "testing"))]
+    "page",
+    ["README.md", *(f"docs/{name}.md" for name in ("rules", "formats", "pages", "values", "protection", "testing"))],
 )
 def test_links_inside_of_the_project_lead_somewhere(page: str) -> None:
     """No dead internal link."""

@@ -347,7 +347,7 @@ async def test_the_arguments_that_narrow_are_published() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ask": {"privacy", "format"}}, "'format' cannot be asked for"),
+        ({"ask": {"privacy", "colour"}}, "'colour' cannot be asked for"),
         ({"privacy": "wide"}, "there is no level 'wide'"),
     ],
 )

@@ -20,7 +20,6 @@ from mcpshape import (
     Coarsen,
     Count,
     DefinitionError,
-    Grant,
     Handle,
     Mask,
     Never,
@@ -174,8 +173,8 @@ def test_without_calls_every_declared_dto_is_filled_with_canaries() -> None:
     original = Shape.answer
 
     class Leaky(Shape):
-        def answer(self, tool: str, value: Any, *, grant: Grant | None = None) -> Shaped:
-            shaped = original(self, tool, value, grant=grant)
+        def answer(self, tool: str, value: Any, **options: Any) -> Shaped:
+            shaped = original(self, tool, value, **options)
             return Shaped(f"{shaped.text} {[vars(event) for event in value.events]}", shaped.structured)
 
         def using(self, **options: Any) -> Shape:

@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -14,15 +13,14 @@ from tzlocal import get_localzone
 
 from calendar_server.dtos import policy
 from calendar_server.reading import UnreadableCalendarError
+from calendar_server.samples import OWNER, SAMPLE
 from calendar_server.server import Config, build
 from mcpshape import DefinitionError
-from mcpshape.encoders import Encoder, Json, Markdown, Toon
+from mcpshape.encoders import find_encoder
 
-SAMPLE = Path(str(files("calendar_server") / "sample.ics"))
-SAMPLE_OWNER = "ada@example.com"
 _KEY_VARIABLE = "MCPSHAPE_CALENDAR_SECRET"
 _PORTS = range(1, 65536)
-_ENCODERS: dict[str, type[Encoder]] = {"toon": Toon, "markdown": Markdown, "json": Json}
+_FORMATS = ("toon", "markdown", "json")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -73,7 +71,7 @@ def _parser() -> _Parser:
         default=[],
         help=f"NAME=on or NAME=off; may be repeated; from {', '.join(policy.toggles)}",
     )
-    parser.add_argument("--format", choices=_ENCODERS, default="toon", help="how answers read (default: toon)")
+    parser.add_argument("--format", choices=_FORMATS, default="toon", help="how answers read (default: toon)")
     parser.add_argument("--structured", action=argparse.BooleanOptionalAction, help="send structuredContent as well")
     parser.add_argument(
         "--tz", type=_zone, default=get_localzone(), help="an IANA time zone; the machine's unless said"
@@ -88,11 +86,11 @@ def _config(options: argparse.Namespace) -> Config:
     return Config(
         ics=options.ics or [SAMPLE],
         zone=options.tz,
-        me=options.me or ("" if options.ics else SAMPLE_OWNER),
+        me=options.me or ("" if options.ics else OWNER),
         now=options.now and (options.now if options.now.tzinfo else options.now.replace(tzinfo=options.tz)),
         privacy=options.privacy,
         toggles=dict(options.toggle),
-        encoder=_ENCODERS[options.format](),
+        encoder=find_encoder(options.format),
         structured=options.structured,
         secret=os.environ.get(_KEY_VARIABLE, "").encode() or None,
     )

@@ -37,7 +37,7 @@ def build(config: Config) -> MCPServer:
     served = shape.using(encoder=config.encoder, grant=grant, structured=config.structured, keyring=keyring)
     source = Source(config.ics, config.zone, config.me)
     tools = CalendarTools(source, lambda: config.now or datetime.now(config.zone))
-    server = MCPServer("calendar", log_level="WARNING")
+    server = MCPServer("calendar", instructions=served.instructions(), log_level="WARNING")
     for tool in served.tools.values():
         server.add_tool(tool.bind(tools))
     attach(server, served)

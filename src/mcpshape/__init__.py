@@ -1,5 +1,6 @@
 """Typed values to MCP results: filtered by declared privacy levels, written as TOON, Markdown or JSON."""
 
+from mcpshape._budget import Chars, Tokens
 from mcpshape._project import View
 from mcpshape._shaped import Shaped
 from mcpshape._tokens import Keyring
@@ -28,6 +29,7 @@ from mcpshape.shape import Shape
 
 __all__ = [
     "Always",
+    "Chars",
     "Clip",
     "Coarsen",
     "Count",
@@ -50,6 +52,7 @@ __all__ = [
     "Show",
     "Since",
     "Toggle",
+    "Tokens",
     "Until",
     "UserError",
     "View",

@@ -1,6 +1,7 @@
 """Arguments of a tool call: validated here, so that what is wrong with them is said the same way on every server."""
 
 import inspect
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_type_hints
@@ -8,7 +9,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 from pydantic import GetCoreSchemaHandler, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema, core_schema, to_jsonable_python
 
 from mcpshape.errors import DefinitionError, Problem, UserError
 from mcpshape.rules import FindReal, Handle, Resolving
@@ -56,6 +57,13 @@ class Parameters:
         for name in self.added:
             del bound.arguments[name]
         return bound
+
+    def fingerprint(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+        """The author's arguments of one call as they were sent, defaults filled in, spelled alike everywhere."""
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        sent = {name: bound.arguments[name] for name in self.adapters if name not in self.added}
+        return json.dumps(to_jsonable_python(sent, fallback=str, inf_nan_mode="strings"), sort_keys=True)
 
     def check_names(self, names: Collection[str]) -> None:
         """See that a call names every argument that is needed, and no other than there are.

@@ -13,9 +13,11 @@ from mcpshape._describe import Vocabulary
 from mcpshape._failure import crash, explain
 from mcpshape._fields import choose_fields, keep_chosen
 from mcpshape._guards import Plan
+from mcpshape._page import WHOLE_ANSWER, Limits, Page, Turn, fill, tell
 from mcpshape._paths import Paths, count_entries, list_paths
 from mcpshape._project import View, project, settle
 from mcpshape._say import say
+from mcpshape._scope import Scope, Window
 from mcpshape._shaped import Record, Shaped, Sink
 from mcpshape._tokens import Handles, Keyring
 from mcpshape.encoders import Encoder
@@ -31,13 +33,19 @@ class Decisions:
 
     policy: Policy | None
     encoder: Encoder
+    formats: tuple[Encoder | str, ...]
     grant: Grant | None
+    structured: bool | None
     keyring: Keyring
     principals: Mapping[str, Grant]
     clients: Mapping[str, Grant]
     sinks: tuple[Sink, ...]
     user_errors: tuple[type[Exception], ...]
     on_encoding_error: str
+
+    def sends_structured(self, encoder: Encoder, own: bool | None = None) -> bool:
+        """Whether a structured part goes along: what a tool says, else the shape, else the encoder."""
+        return next(choice for choice in (own, self.structured, encoder.structured) if choice is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +54,26 @@ class Call:
 
     decisions: Decisions
     where: str
+    encoder: Encoder
     grant: Grant | None
     caller: Caller
     plan_of: Callable[[Any], Plan]
     fields: tuple[str, ...] = ()
+    turn: Turn = WHOLE_ANSWER
 
-    def handles(self) -> Handles:
-        """A fresh maker of handles for one answer to this caller."""
-        return Handles(self.decisions.keyring, self.caller.identity)
+    def scope(self, window: Window | None = None) -> Scope:
+        """A fresh scope for one answer to this caller."""
+        return Scope(Handles(self.decisions.keyring, self.caller.identity), window or Window())
+
+    def on_turn(self, limits: Limits, arguments: str, *, cursor: str | None = None, limit: int | None = None) -> "Call":
+        """The call for the rows that are its turn.
+
+        Raises:
+            UserError: The cursor was not made for this tool, arguments, grant and caller, or too long ago.
+        """
+        grant = f"{self.grant.level} {sorted(self.grant.toggles)}" if self.grant else ""
+        bound = (self.where, arguments, grant, self.caller.identity)
+        return replace(self, turn=limits.turn(self.decisions.keyring, bound, cursor=cursor, limit=limit))
 
     def find(self, kind: str, handle: str, candidates: Iterable[str]) -> str:
         """The real id that a handle stands for.
@@ -71,26 +91,35 @@ class Call:
 
     def answer(self, plan: Plan, value: Any, *, sends_structured: bool) -> Shaped:
         """The finished answer; what cannot be projected or encoded becomes a failure."""
-        encoder = self.decisions.encoder
-
-        def write(view: View) -> Sequence[str]:
-            text = encoder.encode(view)
-            if not text.strip():
-                raise EncodingError(encoder.name, "the encoder returned no text")
-            return (text, view.to_json()) if sends_structured else (text,)
-
         try:
             chosen = choose_fields(plan, self.fields)
-            reduce = (lambda view: replace(view, data=keep_chosen(view.data, chosen))) if chosen else None
-            view, (text, *_) = settle(plan, value, self.grant, self.handles(), write, reduce)
+
+            def attempt(most: int | None) -> Page:
+                window = Window(self.turn.start, most)
+
+                def finish(view: View) -> tuple[View, Sequence[str]]:
+                    view = replace(view, data=keep_chosen(view.data, chosen))
+                    view = tell(view, plan.paged, window, self.turn) if plan.paged else view
+                    return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
+
+                return Page(*settle(plan, value, self.grant, self.scope(window), finish), window)
+
+            page = fill(attempt, plan.paged, self.turn)
         except Exception as error:
             return self.fail(error)
-        return self._recorded(Shaped(text, dict(view.data) if sends_structured else None), plan, view)
+        structured = dict(page.view.data) if sends_structured else None
+        return self._recorded(Shaped(page.texts[0], structured), plan, page.view)
+
+    def _encode(self, view: View) -> str:
+        text = self.encoder.encode(view)
+        if not text.strip():
+            raise EncodingError(self.encoder.name, "the encoder returned no text")
+        return text
 
     def sentence(self, template: str, subjects: Mapping[str, tuple[Plan, Any]]) -> str:
         """A sentence about DTOs, each with the plan of its class."""
         views = {
-            name: (plan, project(plan, dto, self.grant, self.handles(), is_careful=True))
+            name: (plan, project(plan, dto, self.grant, self.scope(), is_careful=True))
             for name, (plan, dto) in subjects.items()
         }
         return say(template, views)
@@ -119,7 +148,7 @@ class Call:
             tool=self.where.removeprefix("tool "),
             level=self.grant.level if self.grant else None,
             toggles=tuple(sorted(self.grant.toggles)) if self.grant else (),
-            format=self.decisions.encoder.name,
+            format=self.encoder.name,
             client=self.caller.client,
             principal=self.caller.principal,
             disclosed=paths.disclosed,
@@ -165,17 +194,19 @@ def under_way(call: Call) -> Iterator[None]:
         _UNDER_WAY.reset(token)
 
 
-def ask(call: Call, *, privacy: str | None = None, fields: Sequence[str] | None = None) -> Call:
-    """The call under way, narrowed from here on by what its arguments ask for."""
+def ask(call: Call, *, encoder: Encoder, privacy: str | None = None, fields: Sequence[str] | None = None) -> Call:
+    """The call under way, narrowed from here on by what its arguments ask for, and in the format that they ask for."""
     grant = call.grant
     if privacy is not None and grant is not None:
         grant = grant.narrowed("call", grant.policy.widest(privacy))
-    call = replace(call, grant=grant, fields=tuple(fields or ()))
+    call = replace(call, grant=grant, fields=tuple(fields or ()), encoder=encoder)
     _UNDER_WAY.set(call)
     return call
 
 
-def open_call(decisions: Decisions, where: str, cap: Grant | None, plan_of: Callable[[Any], Plan]) -> Call:
+def open_call(
+    decisions: Decisions, where: str, plan_of: Callable[[Any], Plan], *, encoder: Encoder, cap: Grant | None = None
+) -> Call:
     """The call of whoever is calling: setting, tool, principal and client, each of which only narrows."""
     caller = current_caller() or Caller()
     grant = decisions.grant
@@ -189,16 +220,21 @@ def open_call(decisions: Decisions, where: str, cap: Grant | None, plan_of: Call
             grant = grant.narrowed(f"principal {caller.principal or 'unknown'}", named)
         if caller.client is not None and caller.client in decisions.clients:
             grant = grant.narrowed(f"client {caller.client}", decisions.clients[caller.client])
-    return Call(decisions=decisions, where=where, grant=grant, caller=caller, plan_of=plan_of)
+    return Call(decisions=decisions, where=where, encoder=encoder, grant=grant, caller=caller, plan_of=plan_of)
 
 
 def decision_problems(policy: Policy | None, encoder: Any, grants: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with the decisions of a shape."""
-    if isinstance(encoder, type) or not isinstance(getattr(encoder, "vocabulary", None), Vocabulary):
-        yield Problem("encoder", "it is no encoder.", "Pass an object, such as Toon().")
+    yield from encoder_problems(encoder)
     for path, grant in grants.items():
         if not isinstance(grant, Grant) or grant.policy is not policy:
             yield not_of_this_policy(path)
+
+
+def encoder_problems(encoder: Any) -> Iterator[Problem]:
+    """What is wrong with an object that should be an encoder."""
+    if isinstance(encoder, type) or not isinstance(getattr(encoder, "vocabulary", None), Vocabulary):
+        yield Problem("encoder", "it is no encoder.", "Pass an object, such as Toon().")
 
 
 def not_of_this_policy(path: str) -> Problem:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mcpshape._guards import Plan, steps_by_key
+from mcpshape._guards import WHOLE, Plan, steps_by_key
 from mcpshape.errors import UserError
 
 Chosen = Mapping[str, "Chosen"]
@@ -17,7 +17,7 @@ def choose_fields(plan: Plan, paths: Sequence[str]) -> Chosen:
     """
     chosen: dict[str, Any] = {}
     for path in paths:
-        if not steps_by_key(plan.declared, path):
+        if not _leads_somewhere(plan, path):
             raise UserError(
                 f"There is no field {path!r}.", code="invalid_arguments", hint="Use paths such as events.title."
             )
@@ -25,6 +25,13 @@ def choose_fields(plan: Plan, paths: Sequence[str]) -> Chosen:
         for key in path.split("."):
             level = level.setdefault(key, {})
     return chosen
+
+
+def _leads_somewhere(plan: Plan, path: str) -> bool:
+    if not plan.is_wrapped:
+        return steps_by_key(plan.declared, path)
+    root, _, inner = path.partition(".")
+    return root == WHOLE.key and (inner == "" or steps_by_key(plan.declared, inner))
 
 
 def keep_chosen(data: Any, chosen: Chosen) -> Any:

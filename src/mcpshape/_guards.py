@@ -45,15 +45,32 @@ class Guard:
         return self.rows is not None and not granted(grant).reaches(self.rows.visible_since)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A list at the root of an answer: a field of a DTO class, or the whole answer, where `record` is empty."""
+
+    record: str
+    name: str
+    key: str
+
+
+WHOLE = Place("", "", "result")
+"""The place of an answer that is a list itself."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """The compiled form of a DTO type: its tree, and a guard for each field of each DTO class in it."""
+    """The compiled form of a DTO type: its tree, and a guard for each field of each DTO class in it.
+
+    `paged` is the list that answers hold in part only.
+    """
 
     where: str
     declared: Declared
     policy: Policy | None
     guards: Mapping[tuple[str, str], Guard]
     layout: Layout
+    paged: Place | None = None
     compiled: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property

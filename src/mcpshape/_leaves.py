@@ -1,5 +1,6 @@
 """The core schemas of single values, arrays and counts, as a writer puts them together."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,23 +60,36 @@ def constant(value: Any) -> CoreSchema:
 
 
 def handle(kind: str) -> CoreSchema:
-    """A handle in place of an id, made by the `Handles` that the call passes as context."""
+    """A handle in place of an id, made by the `Handles` of the projection's scope."""
 
     def write(value: Any, info: SerializationInfo[Any]) -> str | None:
-        return None if value is None else info.context.make(kind, str(value))
+        return None if value is None else info.context.handles.make(kind, str(value))
 
     return serialized(core_schema.plain_serializer_function_ser_schema(write, info_arg=True))
+
+
+def windowed(rows: CoreSchema, keep: Callable[[Any], Any] | None) -> CoreSchema:
+    """Of the rows of a list that `keep` leaves, those in the window of the projection's scope."""
+
+    def cut(value: Any, info: SerializationInfo[Any]) -> Any:
+        kept = keep(value) if keep else value
+        is_list = isinstance(kept, Sequence | deque) and not isinstance(kept, str | bytes)
+        return info.context.window.cut(kept if isinstance(kept, list) else list(kept)) if is_list else kept
+
+    written = core_schema.plain_serializer_function_ser_schema(
+        cut, info_arg=True, return_schema=rows, when_used="unless-none"
+    )
+    return core_schema.none_schema(serialization=written)
 
 
 def count_rows(path: Sequence[tuple[str, str | None]]) -> CoreSchema:
     """The number of rows along a path of lists, each with the field whose rows are gone from it, if any."""
 
     def count(owner: Any, _: Any) -> int:
-        rows = [owner]
-        for name, hidden in path:
-            inner = [row for each in rows for row in _read_rows(each, name)]
-            rows = without(hidden)(inner) if hidden else inner
-        return len(rows)
+        owners = [owner]
+        for name, hidden in path[:-1]:
+            owners = [row for each in owners for row in _visible_rows(each, name, hidden)]
+        return sum(len(_visible_rows(each, *path[-1])) for each in owners)
 
     return serialized(core_schema.plain_serializer_function_ser_schema(count, is_field_serializer=True))
 
@@ -85,11 +99,11 @@ def without(hidden: str) -> Callable[[Any], list[Any]]:
     return lambda rows: [row for row in rows if not read_value(row, hidden)]
 
 
-def _read_rows(owner: Any, name: str) -> Any:
+def _visible_rows(owner: Any, name: str, hidden: str | None) -> Any:
     rows = read_value(owner, name)
     while hasattr(rows, "root"):
         rows = rows.root
-    return rows or ()
+    return without(hidden)(rows or ()) if hidden else rows or ()
 
 
 def read_value(row: Any, name: str) -> Any:

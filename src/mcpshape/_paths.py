@@ -1,6 +1,6 @@
 """The paths of a plan: what each grant discloses, masks and withholds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,25 @@ def _list(found: Mapping[str, Action]) -> Paths:
         masked=tuple(sorted(path for path, action in found.items() if isinstance(action, Mask))),
         withheld=tuple(sorted(path for path, action in found.items() if isinstance(action, Drop))),
     )
+
+
+def keys_at(plan: Plan, grant: Grant | None, path: str) -> tuple[str, ...]:
+    """The keys that a grant lets out of the DTOs at a dotted path, in order; none where it leads nowhere."""
+    places = [plan.declared.root]
+    for step in path.split(".") if path else ():
+        fields = [field for record in _records(plan, places) for field in record.fields]
+        places = [field.node for field in fields if field.key == step]
+    keys = [
+        field.key
+        for record in _records(plan, places)
+        for field in record.fields
+        if not isinstance(decide(plan, record, field, grant), Drop)
+    ]
+    return tuple(dict.fromkeys(keys))
+
+
+def _records(plan: Plan, nodes: Iterable[Node]) -> list[Record]:
+    return [plan.declared.records[key] for node in nodes for key in references(node)]
 
 
 def count_entries(data: Any) -> int:

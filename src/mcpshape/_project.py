@@ -13,7 +13,7 @@ from mcpshape._guards import Plan
 from mcpshape._layout import NO_HINTS, Layout
 from mcpshape._nodes import Reference, Root
 from mcpshape._plain import make_plain
-from mcpshape._tokens import Handles
+from mcpshape._scope import Scope
 from mcpshape._writer import write_serializer
 from mcpshape.errors import ProjectionError
 from mcpshape.policy import Grant
@@ -48,8 +48,12 @@ class View:
         return write(make_plain(self.data))
 
 
+Finish = Callable[[View], tuple[View, Sequence[str]]]
+"""What is made of a projected view: the view that leaves and the texts that leave with it."""
+
+
 def project(
-    plan: Plan, value: Any, grant: Grant | None, handles: Handles | None = None, *, is_careful: bool = False
+    plan: Plan, value: Any, grant: Grant | None, scope: Scope | None = None, *, is_careful: bool = False
 ) -> View:
     """Let out of `value` what `grant` allows.
 
@@ -59,42 +63,30 @@ def project(
         ProjectionError: The value is not of its declared type, or holds a number that JSON cannot.
     """
     _require_type(plan, value)
-    data = _serialize(plan, value, grant, handles, is_careful=is_careful)
-    while handles and handles.collided:
-        handles = handles.longer()
-        data = _serialize(plan, value, grant, handles, is_careful=is_careful)
+    scope = scope or Scope()
+    data = _serialize(plan, value, grant, scope, is_careful=is_careful)
+    while scope.handles and scope.handles.collided:
+        scope.handles = scope.handles.longer()
+        data = _serialize(plan, value, grant, scope, is_careful=is_careful)
     markers = {field.key for record in plan.declared.records.values() if (field := plan.cap(record))}
     if markers and not _tells(data, markers):
         _forget(data, markers)
     return View({"result": data} if plan.is_wrapped else data, plan.layout, is_projected=True)
 
 
-def settle(
-    plan: Plan,
-    value: Any,
-    grant: Grant | None,
-    handles: Handles,
-    write: Callable[[View], Sequence[str]],
-    reduce: Callable[[View], View] | None = None,
-) -> tuple[View, Sequence[str]]:
-    """A view, reduced where that is asked for, and the texts that `write` makes of it to leave, all of them clean.
+def settle(plan: Plan, value: Any, grant: Grant | None, scope: Scope, finish: Finish) -> tuple[View, Sequence[str]]:
+    """A view and the texts that are made of it to leave, all of them clean.
 
     The careful projection is used only where those texts show that it is needed.
     """
-
-    def view(*, is_careful: bool) -> View:
-        projected = project(plan, value, grant, handles, is_careful=is_careful)
-        return reduce(projected) if reduce else projected
-
-    plain = view(is_careful=False)
+    plain = project(plan, value, grant, scope)
     try:
-        texts = write(plain)
+        view, texts = finish(plain)
     except Exception:
-        texts = (REPLACEMENT,)
+        view, texts = plain, (REPLACEMENT,)
     if not any(map(needs_care, texts)):
-        return plain, texts
-    cleaned = view(is_careful=True)
-    return cleaned, write(cleaned)
+        return view, texts
+    return finish(project(plan, value, grant, scope, is_careful=True))
 
 
 def _tells(data: Any, markers: AbstractSet[str]) -> bool:
@@ -128,12 +120,12 @@ def _require_type(plan: Plan, value: Any) -> None:
         raise ProjectionError(f"{plan.where} returned {type(value).__name__} in place of {expected.__name__}.")
 
 
-def _serialize(plan: Plan, value: Any, grant: Grant | None, handles: Handles | None, *, is_careful: bool) -> Any:
+def _serialize(plan: Plan, value: Any, grant: Grant | None, scope: Scope, *, is_careful: bool) -> Any:
     key = (grant, is_careful)
     if key not in plan.compiled:
         plan.compiled[key] = write_serializer(plan, grant, is_careful=is_careful)
     try:
-        return plan.compiled[key].to_python(value, mode="json", warnings="error", context=handles)
+        return plan.compiled[key].to_python(value, mode="json", warnings="error", context=scope)
     except Exception as error:
         if isinstance(error.__cause__, ProjectionError):
             raise error.__cause__ from None

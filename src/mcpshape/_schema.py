@@ -21,8 +21,10 @@ from mcpshape._nodes import (
     Reference,
     Root,
     Scalar,
+    may_be_none,
     references,
 )
+from mcpshape._scope import PAGE
 from mcpshape._values import CONCEALED, SAFE_INTEGER
 from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap
 
@@ -37,12 +39,14 @@ def publish_schema(plan: Plan, *, has_choice: bool = False) -> dict[str, Any]:
     """JSON Schema 2020-12 for the structured result: an object at the root, every `$ref` local.
 
     A field that some grant drops is not required; one that some grant masks also allows its mask. Defaults and
-    examples, which may hold data, are left out. Where callers have a choice of fields, none is required.
+    examples, which may hold data, are left out. Where callers have a choice of fields, none is required. Where a list
+    is paged, an answer that holds it also holds `page`.
     """
     writer = _Writer(plan, has_choice=has_choice)
     root = writer.write(plan.declared.root)
     if plan.is_wrapped:
-        root = core_schema.typed_dict_schema({"result": core_schema.typed_dict_field(root)})
+        page = {PAGE: _page(is_required=isinstance(plan.declared.root, Listing))} if plan.paged else {}
+        root = core_schema.typed_dict_schema({"result": core_schema.typed_dict_field(root), **page})
     records = [writer.record(record) for record in plan.declared.records.values()]
     schema = _Generator(by_alias=True).generate(core_schema.definitions_schema(root, records), mode="serialization")
     published: dict[str, Any] = _without_data(_inline_root(schema))
@@ -92,6 +96,10 @@ class _Writer:
     def record(self, record: Record) -> CoreSchema:
         fields = {each.key: self._field(record, each) for each in record.fields}
         kept = {key: field for key, field in fields.items() if field is not None}
+        if self.plan.paged and self.plan.paged.record == record.key:
+            paged = record.field(self.plan.paged.name)
+            is_always = kept[self.plan.paged.key].get("required") and paged and not may_be_none(paged.node)
+            kept[PAGE] = _page(is_required=bool(is_always))
         described = {"title": record.name} | ({"description": _doc(record.cls)} if _doc(record.cls) else {})
         return core_schema.typed_dict_schema(kept, ref=record.key, metadata={"pydantic_js_updates": described})
 
@@ -126,6 +134,16 @@ class _Writer:
             case _:
                 written = self.write(field.node)
                 return core_schema.nullable_schema(written) if field.is_optional_key else written
+
+
+def _page(*, is_required: bool) -> core_schema.TypedDictField:
+    """What an answer says of its rows."""
+    fields = {
+        "shown": core_schema.typed_dict_field(core_schema.int_schema(ge=0, le=SAFE_INTEGER)),
+        "total": core_schema.typed_dict_field(core_schema.int_schema(ge=0, le=SAFE_INTEGER)),
+        "next": core_schema.typed_dict_field(core_schema.nullable_schema(core_schema.str_schema())),
+    }
+    return core_schema.typed_dict_field(core_schema.typed_dict_schema(fields), required=is_required)
 
 
 class _Generator(GenerateJsonSchema):

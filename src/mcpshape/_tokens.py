@@ -1,9 +1,9 @@
-"""Opaque ids: keyed hashes that can be resolved by whoever holds the secret, and linked by nobody."""
+"""Opaque ids and cursors: made with a secret, read back by whoever holds it, and linked by nobody."""
 
 import hmac
 import secrets
 import time
-from base64 import b32encode
+from base64 import b32decode, b32encode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,6 +15,8 @@ WEEK = 7 * 24 * 3600
 SHORTEST, LONGEST = 11, 26
 _LEAST_SECRET = 16
 _FIRST = "abcdefghijklmnop"
+_SEAL = 12
+"""Bytes of a cursor's signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,31 @@ class Keyring:
                     found.append(real)
         return found[0] if len(found) == 1 and SHORTEST <= len(handle) <= LONGEST else None
 
+    def seal(self, place: int, *bound: str) -> str:
+        """A cursor: a place in a list, signed (HMAC, RFC 2104) for what it is bound to and for this period."""
+        number = place.to_bytes(max(1, -(-place.bit_length() // 8)))
+        return _base32(number + self._signature(number, self._now(), bound))
+
+    def unseal(self, cursor: str, *bound: str) -> int | None:
+        """The place in a cursor, or `None` where it was not made for this, was changed or is expired.
+
+        One that was made in this period or in the one before is accepted.
+        """
+        try:
+            raw = b32decode(cursor.upper() + "=" * (-len(cursor) % 8))
+        except ValueError:
+            return None
+        number, signature = raw[:-_SEAL], raw[-_SEAL:]
+        if not number or _base32(raw) != cursor:
+            return None
+        now = self._now()
+        known = [hmac.compare_digest(self._signature(number, each, bound), signature) for each in (now, now - 1)]
+        return int.from_bytes(number) if any(known) else None
+
+    def _signature(self, number: bytes, period: int, bound: tuple[str, ...]) -> bytes:
+        message = _joined("mcpshape cursor", str(period), *bound) + number
+        return hmac.digest(self.secret, message, "sha256")[:_SEAL]
+
     def _now(self) -> int:
         return int(self.clock() // self.period)
 
@@ -71,10 +98,19 @@ class Keyring:
 def _handle(secret: bytes, principal: str, kind: str, period: int, real: str) -> str:
     """The longest handle (RFC 4648 base32, a letter first), of which shorter ones are the beginning."""
     key = secret if len(secret) <= blake2b.MAX_KEY_SIZE else blake2b(secret).digest()
-    parts = [part.encode("utf-8", "surrogatepass") for part in (principal, kind, str(period), real)]
-    message = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+    message = _joined(principal, kind, str(period), real)
     digest = blake2b(message, key=key, digest_size=17, person=b"mcpshape handle").digest()
-    return _FIRST[digest[0] % len(_FIRST)] + b32encode(digest[1:]).decode().rstrip("=").lower()[: LONGEST - 1]
+    return _FIRST[digest[0] % len(_FIRST)] + _base32(digest[1:])[: LONGEST - 1]
+
+
+def _joined(*parts: str) -> bytes:
+    """Texts as one message that no other texts give."""
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return b"".join(len(part).to_bytes(8, "big") + part for part in encoded)
+
+
+def _base32(data: bytes) -> str:
+    return b32encode(data).decode().rstrip("=").lower()
 
 
 class Handles:

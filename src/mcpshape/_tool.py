@@ -2,35 +2,23 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import field as slot
 from types import MethodType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
-
-from pydantic import Field
+from typing import Any, Union, get_args, get_origin
 
 from mcpshape._arguments import Parameters, accepted_kinds, read_parameters, resolve_hints
-from mcpshape._call import Call, ask, under_way
-from mcpshape._describe import describe
+from mcpshape._call import Call, Decisions, ask, call_under_way, encoder_problems, open_call, under_way
+from mcpshape._describe import NEUTRAL, describe
 from mcpshape._guards import Plan
+from mcpshape._options import Options, added_arguments, on_pages, option_problems, page_problems
+from mcpshape._paths import keys_at
 from mcpshape._plan import handle_kinds
 from mcpshape._schema import publish_schema
-from mcpshape.encoders import Encoder
+from mcpshape.encoders import Encoder, name_formats
 from mcpshape.errors import DefinitionError, Problem
-from mcpshape.policy import Policy
-
-_ASKABLE = frozenset({"privacy", "fields"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What an author decides for one tool beside its function."""
-
-    empty: str | None = None
-    structured: bool | None = None
-    privacy: str | None = None
-    ask: frozenset[str] = frozenset()
+from mcpshape.policy import Grant
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -41,6 +29,7 @@ class Tool:
     function: Callable[..., Any] = slot(repr=False)
     plan: Plan = slot(repr=False)
     options: Options
+    encoder: Encoder
     description: str = slot(repr=False)
     output_schema: dict[str, Any] | None = slot(repr=False)
     parameters: Parameters = slot(repr=False)
@@ -56,19 +45,6 @@ class Tool:
         return MethodType(self.served, owner)
 
 
-def option_problems(options: Options, policy: Policy | None, *, is_taken: bool) -> Iterator[Problem]:
-    """What is wrong with the options of a tool."""
-    if is_taken:
-        yield Problem("name", "it is registered twice.", "Give each tool its own name.")
-    levels = policy.levels if policy else ()
-    if options.privacy is not None and options.privacy not in levels:
-        yield Problem("privacy", f"there is no level {options.privacy!r}.", f"Choose one of: {', '.join(levels)}.")
-    if unknown := sorted(options.ask - _ASKABLE):
-        yield Problem("ask", f"{unknown[0]!r} cannot be asked for.", f"Choose from: {', '.join(sorted(_ASKABLE))}.")
-    if "privacy" in options.ask and not levels:
-        yield Problem("ask", "privacy cannot be asked for without a policy.", "Pass the policy to Shape.")
-
-
 def handle_problems(tools: Collection[Tool]) -> Iterator[Problem]:
     """Kinds of handles that some tool gives out and none takes back."""
     taken = {kind for tool in tools for kind in tool.accepted_kinds}
@@ -77,16 +53,6 @@ def handle_problems(tools: Collection[Tool]) -> Iterator[Problem]:
         if kind not in taken:
             remedy = "Add a parameter Annotated[str, Handle(kind, among=...)] to one."
             yield Problem(f"tool {name}", f"no tool takes back its handles of the kind {kind!r}.", remedy)
-
-
-def added_arguments(options: Options, policy: Policy | None) -> dict[str, Any]:
-    """The optional arguments that a tool offers, by name and type."""
-    levels = policy.levels if policy else ()
-    known: dict[str, Any] = {
-        "privacy": Annotated[Literal[levels] | None, Field(description="Answer at this level or a narrower one.")],
-        "fields": Annotated[list[str] | None, Field(description="Answer with these fields only, as in events.title.")],
-    }
-    return {name: known[name] for name in sorted(options.ask)}
 
 
 def declared_return(function: Callable[..., Any], where: str) -> Any:
@@ -117,24 +83,39 @@ def make_tool(
     function: Callable[..., Any],
     plan: Plan,
     options: Options,
-    policy: Policy | None,
-    encoder: Encoder,
-    opening: Callable[[], Call],
+    decisions: Decisions,
+    plan_of: Callable[[Any], Plan],
     *,
-    sends_structured: bool,
+    is_taken: bool,
 ) -> Tool:
-    """A tool with all that can be decided before it is called."""
+    """A tool with all that can be decided before it is called.
+
+    Raises:
+        DefinitionError: An option cannot hold, an added argument has the name of one of the function's own, or the
+            description has an unknown word.
+    """
     from mcpshape._result import annotate
 
+    encoder = options.encoder or decisions.encoder
+    problems = [*option_problems(options, decisions.policy, is_taken=is_taken), *page_problems(options, plan)]
+    if problems := [*problems, *encoder_problems(encoder)]:
+        raise DefinitionError(plan.where, problems)
+    plan = on_pages(plan, options.page)
+    formats = name_formats(encoder, decisions.formats if "format" in options.ask else ())
+    sends_structured = decisions.sends_structured(encoder, options.structured)
     schema = publish_schema(plan, has_choice="fields" in options.ask) if sends_structured else None
-    parameters = read_parameters(function, annotate(schema), plan.where, added_arguments(options, policy))
-    served = serve(function, plan, parameters, opening, sends_structured=sends_structured)
-    served.__doc__ = describe(function.__doc__, encoder.vocabulary, empty=options.empty, where=plan.where)
+    added = added_arguments(options, decisions.policy, formats)
+    parameters = read_parameters(function, annotate(schema), plan.where, added)
+    opening = _opening(plan, options, decisions, plan_of, encoder)
+    begin = _beginning(plan, options, parameters, formats)
+    served = serve(function, plan, parameters, opening, begin, sends_structured=sends_structured)
+    served.__doc__ = _describe(function, plan, options, decisions.grant, encoder)
     return Tool(
         name=function.__name__,
         function=function,
         plan=plan,
         options=options,
+        encoder=encoder,
         description=served.__doc__,
         output_schema=schema,
         parameters=parameters,
@@ -142,11 +123,53 @@ def make_tool(
     )
 
 
+def _opening(
+    plan: Plan, options: Options, decisions: Decisions, plan_of: Callable[[Any], Plan], encoder: Encoder
+) -> Callable[[], Call]:
+    cap = options.cap(decisions.policy)
+    return lambda: open_call(decisions, plan.where, plan_of, encoder=encoder, cap=cap)
+
+
+def _describe(function: Callable[..., Any], plan: Plan, options: Options, grant: Grant | None, encoder: Encoder) -> str:
+    """The description in the words of the format; it names the keys that the setting lets out, never more."""
+    cap = options.cap(plan.policy)
+    widest = grant & cap if grant and cap else grant
+    return describe(
+        function.__doc__,
+        NEUTRAL if "format" in options.ask else encoder.vocabulary,
+        empty=options.empty,
+        where=plan.where,
+        find_keys=lambda path: keys_at(plan, widest, path),
+    )
+
+
+Bound = tuple[Call, inspect.BoundArguments]
+Begin = Callable[[Call, tuple[Any, ...], Mapping[str, Any]], Bound]
+
+
+def _beginning(plan: Plan, options: Options, parameters: Parameters, formats: Mapping[str, Encoder]) -> Begin:
+    """What happens before the author's function runs: the call is narrowed, its arguments are checked."""
+    limits = options.limits(plan)
+
+    def begin(call: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Bound:
+        asked = parameters.asked(kwargs)
+        encoder = formats.get(asked.get("format") or "", call.encoder)
+        call = ask(call, privacy=asked.get("privacy"), fields=asked.get("fields"), encoder=encoder)
+        bound = parameters.bind(args, kwargs, call.find)
+        if limits:
+            arguments = parameters.fingerprint(args, kwargs)
+            call = call.on_turn(limits, arguments, cursor=asked.get("cursor"), limit=asked.get("limit"))
+        return call, bound
+
+    return begin
+
+
 def serve(
     function: Callable[..., Any],
     plan: Plan,
     parameters: Parameters,
     opening: Callable[[], Call],
+    begin: Begin,
     *,
     sends_structured: bool,
 ) -> Callable[..., Any]:
@@ -162,26 +185,24 @@ def serve(
         call = opening()
         with under_way(call):
             try:
-                call = ask(call, **parameters.asked(kwargs))
-                bound = parameters.bind(args, kwargs, call.find)
+                call, bound = begin(call, args, kwargs)
                 return finish(call, function(*bound.args, **bound.kwargs))
             except RAISED_ON:
                 raise
             except Exception as error:
-                return make_result(call.fail(error))
+                return make_result((call_under_way() or call).fail(error))
 
     async def serve_async(*args: Any, **kwargs: Any) -> Any:
         call = opening()
         with under_way(call):
             try:
-                call = ask(call, **parameters.asked(kwargs))
-                bound = parameters.bind(args, kwargs, call.find)
+                call, bound = begin(call, args, kwargs)
                 value = function(*bound.args, **bound.kwargs)
                 return finish(call, await value if inspect.isawaitable(value) else value)
             except RAISED_ON:
                 raise
             except Exception as error:
-                return make_result(call.fail(error))
+                return make_result((call_under_way() or call).fail(error))
 
     is_async = inspect.iscoroutinefunction(inspect.unwrap(function))
     served = functools.wraps(function)(serve_async if is_async else serve_sync)

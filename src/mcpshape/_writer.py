@@ -8,7 +8,7 @@ from pydantic_core import CoreSchema, SchemaSerializer, core_schema, to_jsonable
 from mcpshape._classes import CONFIG, dataclass, model, stand_in, typed_dict
 from mcpshape._cleaning import clean, clean_text
 from mcpshape._coarse import coarsener
-from mcpshape._guards import Plan, decide, steps
+from mcpshape._guards import WHOLE, Plan, decide, steps
 from mcpshape._leaves import (
     array,
     constant,
@@ -18,6 +18,7 @@ from mcpshape._leaves import (
     nullable_leaf,
     read_value,
     then,
+    windowed,
     with_function,
     with_wrapper,
     without,
@@ -47,7 +48,7 @@ from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap, Sho
 def write_serializer(plan: Plan, grant: Grant | None, *, is_careful: bool) -> SchemaSerializer:
     """The serializer for one grant; a careful one also cleans each text, which costs a Python call a value."""
     writer = _Writer(plan, grant, is_careful=is_careful)
-    root = writer.write(plan.declared.root, plan.where)
+    root = writer.root()
     return SchemaSerializer(core_schema.definitions_schema(root, list(writer.definitions())), CONFIG)
 
 
@@ -57,6 +58,11 @@ class _Writer:
     def __init__(self, plan: Plan, grant: Grant | None, *, is_careful: bool, held_from: Grant | None = None) -> None:
         self.plan, self.grant, self.is_careful, self.held_from = plan, grant, is_careful, held_from
         self.suffix = f"|{grant.level}" if grant and held_from else ""
+
+    def root(self) -> CoreSchema:
+        """The schema of the whole value."""
+        written = self.write(self.plan.declared.root, self.plan.where)
+        return windowed(written, None) if self.plan.paged == WHOLE else written
 
     def definitions(self) -> Iterator[CoreSchema]:
         """The schemas of all DTO classes, and of their held rows at each narrower level where rows can be held."""
@@ -205,8 +211,11 @@ class _Writer:
                 return constant(None)
             case _:
                 hidden = self._hidden(record, field)
+                keep = without(hidden) if hidden else None
                 written = self.write(node, where)
-                return with_function(without(hidden), written, when_used="unless-none") if hidden else written
+                if self.plan.paged and (record.key, field.name) == (self.plan.paged.record, self.plan.paged.name):
+                    return windowed(written, keep)
+                return with_function(keep, written, when_used="unless-none") if keep else written
 
     def _hidden(self, record: Record, field: Field) -> str | None:
         """The name of the field whose rows are gone from a list under this grant."""

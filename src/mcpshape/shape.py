@@ -3,17 +3,19 @@
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, Unpack, overload
 
 from mcpshape._call import Call, Decisions, call_under_way, decision_problems, not_of_this_policy, open_call
+from mcpshape._describe import describe, instruct
 from mcpshape._failure import check_wording
 from mcpshape._guards import Plan
+from mcpshape._options import Options, ToolOptions, read_options
 from mcpshape._plan import compile_plan, handle_kinds
 from mcpshape._project import View, settle
 from mcpshape._shaped import Shaped, Sink
 from mcpshape._tokens import Keyring
-from mcpshape._tool import Options, Tool, declared_return, handle_problems, make_tool, option_problems
-from mcpshape.encoders import Encoder
+from mcpshape._tool import Tool, declared_return, handle_problems, make_tool
+from mcpshape.encoders import Encoder, find_encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
@@ -26,7 +28,8 @@ class Shape:
 
     Args:
         policy: Levels and toggles; without one every declared field leaves.
-        encoder: How answers read.
+        encoder: How answers read; an object, or the name of an installed one, such as `toon`.
+        formats: What a tool offers whose callers choose the format (`ask={"format"}`); the built-in ones unless said.
         grant: The level and toggles in force; the policy's default unless said.
         structured: Whether `structuredContent` and an output schema are sent; the encoder decides unless said.
         keyring: What handles are made with; one that ends with the process unless said.
@@ -53,7 +56,8 @@ class Shape:
         self,
         policy: Policy | None = None,
         *,
-        encoder: Encoder,
+        encoder: Encoder | str,
+        formats: Collection[Encoder | str] = ("toon", "markdown", "json"),
         grant: Grant | None = None,
         structured: bool | None = None,
         keyring: Keyring | None = None,
@@ -64,13 +68,16 @@ class Shape:
         on_encoding_error: str = "The answer could not be written as {format}: {reason} (reference {reference})",
     ) -> None:
         check_wording(on_encoding_error)
+        encoder = find_encoder(encoder)
         named = {**(principals or {}), **(clients or {})}
         if problems := list(decision_problems(policy, encoder, {**({"grant": grant} if grant else {}), **named})):
             raise DefinitionError("Shape", problems)
         self._decisions = Decisions(
             policy=policy,
             encoder=encoder,
+            formats=tuple(formats),
             grant=policy.grant() if policy and grant is None else grant,
+            structured=structured,
             keyring=keyring or Keyring.of_this_process(),
             principals=dict(principals or {}),
             clients=dict(clients or {}),
@@ -78,7 +85,6 @@ class Shape:
             user_errors=tuple(user_errors),
             on_encoding_error=on_encoding_error,
         )
-        self._structured = structured
         self._is_ephemeral = keyring is None
         self._plans: dict[Any, Plan] = {}
         self.tools: dict[str, Tool] = {}
@@ -101,7 +107,8 @@ class Shape:
     def using(
         self,
         *,
-        encoder: Encoder | None = None,
+        encoder: Encoder | str | None = None,
+        formats: Collection[Encoder | str] | None = None,
         grant: Grant | None = None,
         structured: bool | None = None,
         keyring: Keyring | None = None,
@@ -114,8 +121,9 @@ class Shape:
         changed = Shape(
             decided.policy,
             encoder=encoder or decided.encoder,
+            formats=decided.formats if formats is None else formats,
             grant=grant or decided.grant,
-            structured=self._structured if structured is None else structured,
+            structured=decided.structured if structured is None else structured,
             keyring=keyring or (None if self._is_ephemeral else decided.keyring),
             principals=decided.principals if principals is None else principals,
             clients=decided.clients if clients is None else clients,
@@ -131,47 +139,39 @@ class Shape:
     def tool(self, function: _Function, /) -> _Function: ...
 
     @overload
-    def tool(
-        self,
-        function: None = None,
-        /,
-        *,
-        empty: str | None = None,
-        structured: bool | None = None,
-        privacy: str | None = None,
-        ask: Collection[str] = (),
-    ) -> Callable[[_Function], _Function]: ...
+    def tool(self, function: None = None, /, **options: Unpack[ToolOptions]) -> Callable[[_Function], _Function]: ...
 
-    def tool(
-        self,
-        function: Any = None,
-        /,
-        *,
-        empty: str | None = None,
-        structured: bool | None = None,
-        privacy: str | None = None,
-        ask: Collection[str] = (),
-    ) -> Any:
+    def tool(self, function: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
         """Decorate a tool function whose return annotation is a DTO; goes under the server's own `tool` decorator.
 
         Args:
             function: The function, where the decorator stands without parentheses.
-            empty: What an empty answer means and what to do then; appended to the description.
-            structured: Overrides the shape's choice for this tool.
-            privacy: The widest level that this tool answers at.
-            ask: Optional arguments that a caller may narrow one call with, `privacy` and `fields`.
+            **options: What is decided for this tool alone, all of it optional.
+
+                `empty`: what an empty answer means and what to do then; appended to the description.
+                `encoder`: how the answers of this tool read, in place of the shape's encoder.
+                `structured`: overrides the shape's choice for this tool.
+                `privacy`: the widest level that this tool answers at.
+                `ask`: optional arguments that a caller may shape one call with, from `privacy`, `fields`, `format` and
+                `limit`; none of them widens anything.
+                `page`: the list of the DTO that answers hold in part: `page.next` is then what the added argument
+                `cursor` takes to go on, stateless and bound to tool, arguments, grant and caller.
+                `limit`: the most entries of that list in one answer.
+                `budget`: the most that one text may hold, `Chars(8000)` or `Tokens(2000)`.
+                `example`: a function that makes a DTO to show the tool with.
 
         Raises:
-            DefinitionError: The return type is untyped or breaks the policy, or the description has an unknown word.
+            DefinitionError: The return type is untyped or breaks the policy, the description has an unknown word, or an
+                option cannot hold.
         """
-        options = Options(empty=empty, structured=structured, privacy=privacy, ask=frozenset(ask))
+        decided = read_options(options)
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             where = f"tool {getattr(function, '__name__', '')}"
             if not hasattr(function, "__name__"):
                 raise DefinitionError("tool", [Problem("name", "it has none.", "Decorate a function, not an object.")])
             plan = compile_plan(declared_return(function, where), self.policy, where)
-            return self._register(function, plan, options).served
+            return self._register(function, plan, decided).served
 
         return decorate(function) if function else decorate
 
@@ -198,13 +198,30 @@ class Shape:
             DefinitionError: The type breaks a rule of the policy.
         """
         plan = self._plan(type(value) if declared is None else declared)
-        return self._call(plan.where, grant).answer(plan, value, sends_structured=self._sends_structured(None))
+        return self._call(plan.where, grant).answer(
+            plan, value, sends_structured=self._decisions.sends_structured(self.encoder)
+        )
 
-    def answer(self, tool: str, value: Any, *, grant: Grant | None = None) -> Shaped:
-        """The finished answer that a registered tool would give if it returned this value."""
+    def answer(
+        self,
+        tool: str,
+        value: Any,
+        *,
+        grant: Grant | None = None,
+        encoder: Encoder | str | None = None,
+        structured: bool | None = None,
+    ) -> Shaped:
+        """The finished answer, or its first page, that a registered tool would give if it returned this value.
+
+        In another format or with another choice of `structuredContent`, where these are given.
+        """
         known = self.tools[tool]
-        sends_structured = known.output_schema is not None
-        return self._call(known.plan.where, grant).answer(known.plan, value, sends_structured=sends_structured)
+        written = known.encoder if encoder is None else find_encoder(encoder)
+        call = replace(self._call(known.plan.where, grant), encoder=written)
+        limits = known.options.limits(known.plan)
+        call = call.on_turn(limits, "") if limits else call
+        sends_structured = known.output_schema is not None if structured is None else structured
+        return call.answer(known.plan, value, sends_structured=sends_structured)
 
     def view(self, value: Any, *, grant: Grant | None = None, declared: Any = None) -> View:
         """What a grant lets out of a DTO, before it is encoded.
@@ -215,7 +232,7 @@ class Shape:
         """
         plan = self._plan(type(value) if declared is None else declared)
         call = self._call(plan.where, grant)
-        return settle(plan, value, call.grant, call.handles(), lambda view: (view.to_json(),))[0]
+        return settle(plan, value, call.grant, call.scope(), lambda view: (view, (view.to_json(),)))[0]
 
     def say(self, template: str, /, **dtos: Any) -> str:
         """A sentence about DTOs, such as `"Opened {event.title}"`, that tells no more than the grant of the call.
@@ -224,6 +241,23 @@ class Shape:
             DefinitionError: The template names anything but fields of the DTOs.
         """
         return self._call("say").sentence(template, {name: (self._plan(type(dto)), dto) for name, dto in dtos.items()})
+
+    def describe(self, text: str, *, empty: str | None = None) -> str:
+        """A description in the words of the format, as tools get it from their docstring.
+
+        Raises:
+            DefinitionError: It has an unknown word.
+        """
+        return describe(text, self.encoder.vocabulary, empty=empty, where="description")
+
+    def instructions(self) -> str:
+        """What a model has to know to read the answers of the registered tools, for the server's `instructions`."""
+        tools = self.tools.values()
+        return instruct(
+            [tool.encoder.vocabulary for tool in tools] or [self.encoder.vocabulary],
+            may_withhold=self.policy is not None or any("fields" in tool.options.ask for tool in tools),
+            has_pages=any(tool.plan.paged for tool in tools),
+        )
 
     def fail(self, error: Exception, *, where: str = "the server") -> Shaped:
         """The answer for an exception: its text where the model may read it, else a fixed sentence and a log entry."""
@@ -234,7 +268,7 @@ class Shape:
         under_way = call_under_way()
         if grant and grant.policy is not self.policy:
             raise DefinitionError(where, [not_of_this_policy("grant")])
-        call = open_call(self._decisions, where, None, self._plan)
+        call = open_call(self._decisions, where, self._plan, encoder=self.encoder)
         call = replace(call, grant=grant) if grant else call
         if under_way and under_way.grant and call.grant and under_way.decisions.policy is self.policy:
             met = under_way.grant & call.grant if grant else under_way.grant
@@ -246,20 +280,8 @@ class Shape:
             self._plans[declared] = compile_plan(declared, self.policy, getattr(declared, "__name__", str(declared)))
         return self._plans[declared]
 
-    def _sends_structured(self, own: bool | None) -> bool:
-        return next(choice for choice in (own, self._structured, self.encoder.structured) if choice is not None)
-
     def _register(self, function: Callable[..., Any], plan: Plan, options: Options) -> Tool:
-        name, where = function.__name__, plan.where
-        if problems := list(option_problems(options, self.policy, is_taken=name in self.tools)):
-            raise DefinitionError(where, problems)
-        cap = self.policy.widest(options.privacy) if self.policy and options.privacy else None
-
-        def opening() -> Call:
-            return open_call(self._decisions, where, cap, self._plan)
-
-        sends_structured = self._sends_structured(options.structured)
-        self.tools[name] = make_tool(
-            function, plan, options, self.policy, self.encoder, opening, sends_structured=sends_structured
-        )
-        return self.tools[name]
+        is_taken = function.__name__ in self.tools
+        tool = make_tool(function, plan, options, self._decisions, self._plan, is_taken=is_taken)
+        self.tools[tool.name] = tool
+        return tool

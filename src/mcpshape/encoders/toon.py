@@ -57,7 +57,17 @@ class Toon:
     spec: str = field(init=False)
     structured: bool = field(default=False, init=False, repr=False)
     vocabulary: Vocabulary = field(
-        default=Vocabulary(entry="entry", entries="entries", field="field", fields="fields", listing="list"),
+        default=Vocabulary(
+            entry="entry",
+            entries="entries",
+            field="field",
+            fields="fields",
+            listing="list",
+            reading=(
+                "Answers are TOON: key: value lines; name[N]{a,b}: begins N entries, one a line, that hold the values "
+                "of a and b in this order."
+            ),
+        ),
         init=False,
         repr=False,
     )

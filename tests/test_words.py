@@ -1,0 +1,95 @@
+"""What is read before a call: descriptions and instructions, in the words of the format."""
+
+from typing import Annotated
+
+import pytest
+from pydantic import BaseModel
+
+from mcpshape import Always, DefinitionError, Mask, Never, Policy, Shape, Since
+from mcpshape.encoders import Json, Markdown, Toon
+
+POLICY = Policy(levels=("strict", "open"))
+NULL = "null means that there is none."
+ABSENT = "A key that is not there was not told, which says nothing about whether there is a value."
+PAGES = (
+    "Where page.next is not null, more is left: call the same tool with the same arguments and cursor set to page.next."
+)
+
+
+class Item(BaseModel):
+    id: Annotated[int, Always()]
+    title: Annotated[str, Since("open", below=Mask("[Item]"))]
+    price: Annotated[float, Since("open")]
+    secret: Annotated[str, Never()] = ""
+
+
+class Items(BaseModel):
+    day: Annotated[str, Always()] = ""
+    items: list[Item]
+
+
+def described(level: str = "open", doc: str = "Items with {keys:items} in {keys}.", **options: object) -> str:
+    shape = Shape(POLICY, encoder=Toon(), grant=POLICY.grant(level))
+
+    def list_items() -> Items:
+        return Items(items=[])
+
+    list_items.__doc__ = doc
+    shape.tool(**options)(list_items)  # type: ignore[call-overload]
+    return shape.tools["list_items"].description
+
+
+def test_a_description_names_the_keys_that_the_setting_lets_out() -> None:
+    """A6, A13: the keys follow from the DTO, and a level that withholds one does not name it."""
+    assert described() == "Items with id, title, price in day, items."
+    assert described("strict") == "Items with id, title in day, items."
+    assert described(privacy="strict") == "Items with id, title in day, items."
+
+
+@pytest.mark.parametrize("doc", ["{keys:nothing}", "{keys:items.id}", "{keys:items.items}", "{entry:items}", "{key}"])
+def test_a_placeholder_that_names_nothing_is_refused(doc: str) -> None:
+    """Rule 7, A11: all of them together, with the words there are."""
+    with pytest.raises(DefinitionError) as caught:
+        described(doc=f"{doc} and {{word}}")
+    assert doc in str(caught.value)
+    assert "there is no word {word}. Use one of entry, entries, field, fields, listing, keys" in str(caught.value)
+
+
+def test_a_text_of_the_author_gets_the_words_of_the_format() -> None:
+    """A11, A12: outside of a tool as well."""
+    texts = [
+        Shape(encoder=encoder).describe(
+            "One {entry} each, {{}}.", empty="No {entries}: {field} and {fields}, {listing}."
+        )
+        for encoder in (Toon(), Markdown(), Json())
+    ]
+    assert texts == [
+        "One entry each, {}.\n\nNo entries: field and fields, list.",
+        "One row each, {}.\n\nNo rows: column and columns, table.",
+        "One object each, {}.\n\nNo objects: key and keys, array.",
+    ]
+    with pytest.raises(DefinitionError, match="there is no word {reading}"):
+        Shape(encoder=Toon()).describe("{reading}")
+
+
+def test_instructions_say_what_is_needed_to_read_the_answers_and_no_more() -> None:
+    """How to read the format where models may not know it, what null and no key mean, how to go on."""
+    assert Shape(encoder=Json()).instructions() == Shape(encoder=Markdown()).instructions() == NULL
+    toon = Shape(encoder=Toon()).instructions()
+    assert toon == f"{Toon().vocabulary.reading} {NULL}"
+    assert "name[N]{a,b}:" in toon
+    shape = Shape(POLICY, encoder=Json())
+    assert shape.instructions() == f"{NULL} {ABSENT}"
+
+    @shape.tool(page="items", limit=5, encoder=Toon())
+    def list_items() -> Items:
+        return Items(items=[])
+
+    assert shape.instructions() == f"{Toon().vocabulary.reading} {NULL} {ABSENT} {PAGES}"
+    chosen = Shape(encoder=Json())
+
+    @chosen.tool(ask={"fields"})
+    def list_numbers() -> list[int]:
+        return []
+
+    assert chosen.instructions() == f"{NULL} {ABSENT}"
