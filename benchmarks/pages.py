@@ -1,8 +1,8 @@
 """What the search for a page costs: an answer within a budget against the plain answer with the same rows.
 
 Both are timed side by side in one run, each subject in turn, so that a slow machine slows all of them. Rows are alike,
-or their longest texts differ in length by a factor of up to 100. A budget in tokens has to count them at least once: its
-plain answer is one that is counted once.
+or their longest texts differ in length by a factor of up to 100. A budget in tokens has to count them at least once:
+its plain answer is one that is counted once.
 """
 
 import platform

@@ -1,12 +1,14 @@
 """What is read before a call: descriptions and instructions, in the words of the format."""
 
-from typing import Annotated
+from types import GenericAlias
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 
 from mcpshape import Always, DefinitionError, Mask, Never, Policy, Shape, Since
 from mcpshape.encoders import Json, Markdown, Toon
+from mcpshape.explain import explain_tool
 
 POLICY = Policy(levels=("strict", "open"))
 NULL = "null means that there is none."
@@ -44,6 +46,37 @@ def test_a_description_names_the_keys_that_the_setting_lets_out() -> None:
     assert described() == "Items with id, title, price in day, items."
     assert described("strict") == "Items with id, title in day, items."
     assert described(privacy="strict") == "Items with id, title in day, items."
+
+
+def test_a_field_added_once_appears_everywhere() -> None:
+    """A6, A13: one line in the DTO, and it is in every format, the schema, the description and the explanation."""
+    fields: dict[str, Any] = {"id": (Annotated[int, Always()], 1), "title": (Annotated[str, Always()], "t")}
+    added = {**fields, "place": (Annotated[str | None, Always()], "Room A")}
+
+    def told(row_fields: dict[str, Any]) -> dict[str, str]:
+        row: Any = create_model("Row", **row_fields)
+        table: Any = create_model("Table", rows=(GenericAlias(list, row), [row()]))
+        shape = Shape(POLICY, encoder=Toon(), structured=True)
+
+        def list_rows() -> None:
+            """List rows, each with {keys:rows}."""
+
+        list_rows.__annotations__["return"] = table
+        shape.tool(example=table)(list_rows)
+        tool = shape.tools["list_rows"]
+        texts = {name: shape.answer("list_rows", table(), encoder=name).text for name in ("toon", "markdown", "json")}
+        explained = explain_tool(shape, "list_rows").levels[0].formats
+        assert {name: cost.characters for name, cost in explained.items()} == {
+            name: len(text) for name, text in texts.items()
+        }
+        return {**texts, "schema": str(tool.output_schema), "description": tool.description}
+
+    before, after = told(fields), told(added)
+    assert not [where for where, text in before.items() if "place" in text]
+    assert [where for where, text in after.items() if "place" in text] == list(after)
+    assert after["toon"] == "rows[1]{id,title,place}:\n  1,t,Room A"
+    assert after["markdown"].endswith("| id | title | place |\n| --- | --- | --- |\n| 1 | t | Room A |")
+    assert after["json"] == '{"rows":[{"id":1,"title":"t","place":"Room A"}]}'
 
 
 @pytest.mark.parametrize("doc", ["{keys:nothing}", "{keys:items.id}", "{keys:items.items}", "{entry:items}", "{key}"])

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from mcpshape._guards import decide
 from mcpshape._shaped import Record
 from mcpshape._tool import Tool
-from mcpshape.encoders import Encoder, Json, Markdown, Toon
+from mcpshape.encoders import Json, Markdown, Toon, name_formats
 from mcpshape.policy import Grant, Policy
 from mcpshape.rules import Always, Drop, Mask, Never, Since, When
 from mcpshape.shape import Shape
@@ -87,8 +87,8 @@ def assert_no_leak(
 
 def find_leaks(shape: Shape, *, calls: Calls, secrets: Sequence[Secret], owner: object = None) -> Iterator[Leak]:
     """The leaks that `assert_no_leak` complains about."""
-    encoders: tuple[Encoder, ...] = (Toon(), Markdown(), Json())
-    for encoder in encoders:
+    usual = name_formats(shape.encoder, (Toon(), Markdown(), Json()))
+    for encoder in usual.values():
         for grant in all_grants(shape.policy):
             records = _Records()
             served = shape.using(encoder=encoder, grant=grant, structured=True, sinks=[records])
