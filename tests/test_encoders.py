@@ -1,7 +1,6 @@
 """TOON, JSON and Markdown text of views."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,32 +14,6 @@ from clients import decode
 from mcpshape import EncodingError, Shape, View
 from mcpshape._layout import Layout
 from mcpshape.encoders import Json, Markdown, Toon
-from mcpshape.encoders.toon import Codec
-
-CODECS: tuple[Codec, ...] = ("toons", "python-toon", "toon-format")
-FIXTURES = sorted((Path(__file__).parents[2] / "shared" / "toon-spec" / "encode").glob("*.json"))
-
-# Input, exact TOON text where the case gives one.
-TOON_CASES: dict[str, tuple[Any, str | None]] = {
-    "A01": (
-        {"phone": "+4930123456", "build": "0042", "version": "1.10", "rate": "1e5", "flag": "true", "blank": ""},
-        None,
-    ),
-    "A03": ([{"id": 1, "extra": {}}, {"id": 2, "extra": {}}], "[2]:\n  - id: 1\n    extra:\n  - id: 2\n    extra:"),
-    "A05": (
-        {"days": [{"events": [{"id": 1, "t": "A"}, {"id": 2, "t": "B"}], "date": "d"}, {"events": [], "date": "e"}]},
-        "days[2]:\n  - events[2]{id,t}:\n      1,A\n      2,B\n    date: d\n  - events: []\n    date: e",
-    ),
-    "A10": (
-        {"broken": [{"id": 1, "customer": {"name": "A"}}, {"id": 2, "customer": None}]},
-        "broken[2]:\n  - id: 1\n    customer:\n      name: A\n  - id: 2\n    customer: null",
-    ),
-    "A11": ({"items": [], "obj": {}, "nested": {"events": []}}, "items: []\nobj:\nnested:\n  events: []"),
-    "A12": (
-        {"Größe®": [{"w": "a", "h": 2}], "": 3, "a:b": 4, 'a"b:c': "v", "k\\n": 1, "x-y": 6, "2x": 5},
-        '"Größe®"[1]{w,h}:\n  a,2\n"": 3\n"a:b": 4\n"a\\"b:c": v\n"k\\\\n": 1\n"x-y": 6\n"2x": 5',
-    ),
-}
 
 
 def markdown(data: dict[str, Any], layout: Layout | None = None) -> str:
@@ -63,34 +36,6 @@ def cells(text: str) -> list[list[str]]:
     return rows
 
 
-@pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("case", TOON_CASES)
-def test_toon_follows_the_cases(case: str, codec: Codec) -> None:
-    """Group A: exact text where the case gives one, and an exact round trip always."""
-    data, text = TOON_CASES[case]
-    written = Toon(codec=codec).encode(View(data))
-    assert text is None or written == text
-    assert decode(written) == data
-
-
-@pytest.mark.parametrize("codec", CODECS)
-def test_toon_spells_numbers_canonically(codec: Codec) -> None:
-    """A06: plain decimals between 1e-6 and 1e21, no trailing zero, -0 becomes 0, integers exact."""
-    data = {"b": -0.0, "d": 1e-06, "e": 1.0, "f": 1e20, "h": 12345678901234567890123}
-    assert Toon(codec=codec).encode(View(data)) == (
-        "b: 0\nd: 0.000001\ne: 1\nf: 100000000000000000000\nh: 12345678901234567890123"
-    )
-
-
-@pytest.mark.parametrize("path", FIXTURES or [pytest.param(None, marks=pytest.mark.skip("no fixtures here"))], ids=str)
-def test_toon_passes_the_official_encoder_fixtures(path: Path) -> None:
-    """The encoder fixtures of the TOON specification, for the default options."""
-    for case in json.loads(path.read_text(encoding="utf-8"))["tests"]:
-        if not case.get("options") and not case.get("shouldError"):
-            written = Toon(codec="python-toon").encode(View(case["input"]))
-            assert written == (case["expected"] or "# nothing to show"), case["name"]
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(exclude_categories=["Cs"])),
     lambda inner: (
@@ -104,20 +49,6 @@ json_values = st.recursive(
 def test_markdown_takes_any_json(data: dict[str, Any]) -> None:
     """Rule 9: whatever a view can hold has a rendering."""
     assert markdown(data).strip()
-
-
-@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), json_values, max_size=4))
-def test_all_codecs_write_the_same_text(data: dict[str, Any]) -> None:
-    """The codec is a matter of speed: text is the same, and decodes to the data."""
-    first, *others = [Toon(codec=codec).encode(View(data)) for codec in CODECS]
-    assert others == [first, first]
-    assert decode(first) == data
-
-
-def test_toon_names_the_codec_that_it_chose() -> None:
-    """The choice is made once, when the encoder is made, and can be read off it."""
-    assert repr(Toon()) == "Toon(codec='toons')"
-    assert repr(Toon(codec="python-toon")) == "Toon(codec='python-toon')"
 
 
 @pytest.mark.parametrize("encoder", [Toon(), Json(), Markdown()])

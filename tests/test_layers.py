@@ -15,13 +15,15 @@ PACKAGE = Path(mcpshape.__file__).parent
 LAYERS = (
     {"errors", "_nodes", "_shaped", "_hosts", "_caller", "encoders._prose"},
     {"_budget", "_values", "_cleaning", "_coarse", "_tokens", "rules"},
-    {"_markers", "_layout", "_foreign", "_scope", "policy"},
+    {"_markers", "_layout", "_foreign", "_plain", "_constants", "_scope", "policy"},
     {"_declared", "_guards"},
     {"_leaves", "_classes"},
     {"_problems"},
     {"_plan", "_writer"},
     {"_project", "_schema", "_describe", "_fields", "_paths", "_tables"},
-    {"encoders.toon", "encoders.json", "encoders.markdown", "_failure", "_say", "_arguments", "_result"},
+    {"encoders._encoder"},
+    {"encoders.toon", "encoders.json", "encoders.markdown", "encoders.fallback"}
+    | {"_failure", "_say", "_arguments", "_result"},
     {"_page"},
     {"encoders"},
     {"_call", "_options"},

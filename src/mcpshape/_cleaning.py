@@ -56,6 +56,11 @@ def needs_care(text: str) -> bool:
     return any(first in encoded and sign.search(encoded) for first, sign in _SIGNS)
 
 
+def well_formed(text: str) -> str:
+    """Text that can be sent as UTF-8: a lone surrogate becomes U+FFFD."""
+    return text if text.isascii() else _SURROGATES.sub(REPLACEMENT, text)
+
+
 def clean(value: Any) -> Any:
     """A written JSON scalar, cleaned where it is a text."""
     return clean_text(value) if isinstance(value, str) else value

@@ -6,6 +6,7 @@ from typing import Any, get_args
 from pydantic import PydanticUserError, TypeAdapter
 from pydantic_core import core_schema
 
+from mcpshape._constants import can_be_key, constant_problems
 from mcpshape._foreign import bare_core, read_foreign
 from mcpshape._markers import computed_markers, field_markers, hides_rule, record_problems
 from mcpshape._nodes import (
@@ -55,7 +56,6 @@ _INNER = {
     "json-or-python": "python_schema",
 }
 _LISTS = {"list": "list", "set": "set", "frozenset": "frozenset", "deque": "sequence"}
-_PLAIN_KEYS = frozenset({"str", "int", "date", "datetime", "uuid", "enum", "literal"})
 
 
 def read_type(declared: Any, where: str) -> tuple[Declared, list[Problem]]:
@@ -100,6 +100,7 @@ class _Reader:
         if "serialization" in schema:
             return self._read_serialized(schema, schema["serialization"], path)
         if kind in _KINDS:
+            self.problems += constant_problems(schema, path)
             return Scalar(_KINDS[kind], bare_core(schema))
         if kind in _INNER:
             return self.read(schema.get(_INNER[kind], _ANY), path)
@@ -164,10 +165,9 @@ class _Reader:
 
     def _read_dict(self, schema: Schema, path: str) -> Node:
         keys = self.read(schema.get("keys_schema", _ANY), f"{path}{{}}")
-        is_plain = isinstance(keys, Scalar) and keys.kind not in {Kind.STRING, Kind.CONCEALED}
-        if not is_plain or not isinstance(keys, Scalar) or keys.schema["type"] not in _PLAIN_KEYS | {"none"}:
-            keys = _UNREADABLE
+        if not isinstance(keys, Scalar) or not (keys is _UNREADABLE or can_be_key(keys)):
             self.problems.append(Problem(path, "its keys are no plain text.", "Declare dict[str, …]."))
+            keys = _UNREADABLE
         return Keyed(keys, self.read(schema.get("values_schema", _ANY), f"{path}{{}}"))
 
     def _read_union(self, schema: Schema, path: str) -> Node:
@@ -259,6 +259,7 @@ class _Reader:
     def _read_function(self, bare: Schema, serialization: Schema, path: str) -> Node:
         known = read_foreign(bare, serialization)
         if known is not None:
+            self.problems += constant_problems(known.schema, path) if isinstance(known, Scalar) else ()
             return known
         if getattr(serialization["function"], "__name__", "") == "serialize_sequence_via_list":
             return Listing(self.read(serialization["schema"], f"{path}[]"), "sequence")

@@ -15,6 +15,8 @@ _DECORATION = frozenset({"ref", "metadata", "serialization"})
 def read_foreign(bare: Schema, serialization: Schema) -> Node | None:
     """Pydantic's own types whose serializers state no return type: secrets, URLs, paths, addresses."""
     function = serialization["function"]
+    if getattr(bare.get("function", {}).get("function"), "__name__", "") == "pattern_bytes_validator":
+        return Converted(serialization, Scalar(Kind.BYTES, core_schema.bytes_schema()))
     owner = getattr(function, "__self__", None)
     module = getattr(function, "__module__", None) or type(owner).__module__
     if not module.startswith("pydantic.") or "return_schema" in serialization:

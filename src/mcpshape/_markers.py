@@ -45,19 +45,21 @@ def split(hint: Any) -> tuple[Any, Markers]:
     return hint, markers
 
 
-def hides_rule(annotation: Any) -> bool:
-    """Whether a rule stands inside an annotation, behind aliases and root models as well."""
+def hides_rule(annotation: Any, seen: tuple[Any, ...] = ()) -> bool:
+    """Whether a rule stands inside an annotation, behind aliases and root models as well, which may hold themselves."""
+    if any(annotation is each for each in seen):
+        return False
     if isinstance(annotation, TypeAliasType | TypingAliasType):
-        return _holds_rule(annotation.__value__)
+        return _holds_rule(annotation.__value__, (*seen, annotation))
     if isinstance(annotation, type) and issubclass(annotation, RootModel):
         root = annotation.model_fields["root"]
-        return any(_is_rule(marker) for marker in root.metadata) or hides_rule(root.annotation)
-    return any(_holds_rule(each) for each in get_args(annotation))
+        return any(map(_is_rule, root.metadata)) or hides_rule(root.annotation, (*seen, annotation))
+    return any(_holds_rule(each, seen) for each in get_args(annotation))
 
 
-def _holds_rule(hint: Any) -> bool:
+def _holds_rule(hint: Any, seen: tuple[Any, ...]) -> bool:
     bare, markers = split(hint)
-    return any(_is_rule(marker) for marker in markers) or hides_rule(bare)
+    return any(map(_is_rule, markers)) or hides_rule(bare, seen)
 
 
 def _is_rule(marker: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic_core import SchemaValidator, ValidationError
 
 from mcpshape._coarse import fits
+from mcpshape._constants import is_exact
 from mcpshape._guards import Guard, row_type, steps
 from mcpshape._nodes import Choice, Converted, Declared, Field, Kind, Listing, Node, Nullable, Record, Root, Scalar
 from mcpshape.errors import Problem
@@ -52,6 +53,9 @@ def _action_problems(node: Node, action: Action) -> Iterator[Problem]:
             yield Problem("", f"{action!r} is no action.", "Use one, such as Drop() or Mask(value).")
         case Mask(value) if not _fits(node, value):
             yield Problem("", "its mask does not fit its type.", "Use a mask of the declared type.")
+        case Mask(value) if not is_exact(value):
+            remedy = "Use text without invisible characters, or a number up to 2^53."
+            yield Problem("", "its mask cannot be written as it is.", remedy)
         case Clip(length) if length < 1 or not _is_kind(node, {Kind.TEXT}):
             yield Problem("", "a Clip cuts one text, to at least one character.", "Put it on a text field.")
         case Coarsen(step) if not all(fits(step, kind) for kind in _schema_kinds(node)):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from mcpshape._cleaning import REPLACEMENT, needs_care
 from mcpshape._guards import Plan
 from mcpshape._layout import NO_HINTS, Layout
 from mcpshape._nodes import Reference, Root
+from mcpshape._plain import make_plain
 from mcpshape._scope import Scope
 from mcpshape._writer import write_serializer
 from mcpshape.errors import ProjectionError
@@ -19,14 +21,31 @@ from mcpshape.policy import Grant
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The plain JSON data that a grant lets out of a DTO; all that an encoder, a message or an error may read."""
+    """The plain JSON data that a grant lets out of a DTO; all that an encoder, a message or an error may read.
+
+    Args:
+        data: An object of texts, numbers, booleans, `None`, lists and objects.
+        layout: What the DTO says of how it likes to be laid out.
+        is_projected: Whether the data came through a shape, and so needs no look for what JSON cannot hold.
+    """
 
     data: Mapping[str, Any]
     layout: Layout = field(default=NO_HINTS, repr=False)
+    is_projected: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     def to_json(self) -> str:
         """The data as compact JSON (RFC 8259)."""
-        return to_json(self.data).decode()
+        return self.written(lambda data: to_json(data).decode())
+
+    def written(self, write: Callable[[Any], str]) -> str:
+        """What `write` makes of the data, with what no encoder can write replaced.
+
+        That costs a walk through the data, which a projected view takes only where `write` fails on it.
+        """
+        if self.is_projected:
+            with suppress(Exception):
+                return write(self.data)
+        return write(make_plain(self.data))
 
 
 Finish = Callable[[View], tuple[View, Sequence[str]]]
@@ -52,7 +71,7 @@ def project(
     markers = {field.key for record in plan.declared.records.values() if (field := plan.cap(record))}
     if markers and not _tells(data, markers):
         _forget(data, markers)
-    return View({"result": data} if plan.is_wrapped else data, plan.layout)
+    return View({"result": data} if plan.is_wrapped else data, plan.layout, is_projected=True)
 
 
 def settle(plan: Plan, value: Any, grant: Grant | None, scope: Scope, finish: Finish) -> tuple[View, Sequence[str]]:

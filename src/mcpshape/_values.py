@@ -17,6 +17,9 @@ from mcpshape.errors import ProjectionError
 SAFE_INTEGER = 2**53 - 1
 """The widest integer that a JavaScript reader keeps exact (RFC 8259, section 6)."""
 
+# TOON specification, section 2.
+_EXPONENT = 1e21
+
 ELLIPSIS = "…"
 CONCEALED = "**********"
 
@@ -35,8 +38,17 @@ def text_or_none(value: Any) -> str | None:
 def exact_integer(value: Any) -> int | str:
     """An integer that any JSON reader keeps exact, or its decimal digits as text."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return int(value) if -SAFE_INTEGER <= value <= SAFE_INTEGER else str(int(value))
+        # str() refuses more than 4,300 digits.
+        return int(value) if -SAFE_INTEGER <= value <= SAFE_INTEGER else str(Decimal(value))
     raise PydanticSerializationUnexpectedValue("expected an integer")
+
+
+def exact_number(value: float) -> float:
+    """A number that is written with all of its digits: some TOON codec rounds a float from 2^53 on.
+
+    Beyond 1e21, where TOON has exponents, it stays as it is.
+    """
+    return int(value) if SAFE_INTEGER < abs(value) < _EXPONENT else value
 
 
 def finite(where: str, *, is_nullable: bool, is_decimal: bool) -> Check:
@@ -50,7 +62,7 @@ def finite(where: str, *, is_nullable: bool, is_decimal: bool) -> Check:
             raise PydanticSerializationUnexpectedValue("expected a number")
         number = Decimal(value) if is_decimal else value
         if number.is_finite() if isinstance(number, Decimal) else math.isfinite(number):
-            return str(number) if is_decimal else number
+            return str(number) if isinstance(number, Decimal) else exact_number(number)
         if is_nullable:
             return None
         raise ProjectionError(f"{where} is NaN or infinite. Declare it nullable, or fill in a number.")

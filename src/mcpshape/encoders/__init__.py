@@ -2,10 +2,11 @@
 
 from collections.abc import Collection
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mcpshape._describe import Vocabulary
-from mcpshape._project import View
+from mcpshape.encoders._encoder import Encoder
+from mcpshape.encoders.fallback import Fallback
 from mcpshape.encoders.json import Json
 from mcpshape.encoders.toon import Toon
 from mcpshape.errors import DefinitionError, Problem
@@ -13,37 +14,10 @@ from mcpshape.errors import DefinitionError, Problem
 if TYPE_CHECKING:
     from mcpshape.encoders.markdown import Markdown
 
-__all__ = ["Encoder", "Json", "Markdown", "Toon", "Vocabulary", "find_encoder"]
+__all__ = ["Encoder", "Fallback", "Json", "Markdown", "Toon", "Vocabulary", "find_encoder"]
 
 GROUP = "mcpshape.encoders"
 """The entry-point group for encoders that can be chosen by name: each makes one when it is called without arguments."""
-
-
-class Encoder(Protocol):
-    """View to text."""
-
-    @property
-    def name(self) -> str:
-        """What the format is called in messages, such as `TOON`."""
-        ...
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The format's words for tool descriptions."""
-        ...
-
-    @property
-    def structured(self) -> bool:
-        """Whether `structuredContent` goes along with the text unless the author says otherwise."""
-        ...
-
-    def encode(self, view: View) -> str:
-        """The view as text, never blank.
-
-        Raises:
-            EncodingError: The view cannot be written in this format.
-        """
-        ...
 
 
 def find_encoder(encoder: Encoder | str) -> Encoder:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from mcpshape._describe import Vocabulary
 from mcpshape._project import View
+from mcpshape.errors import EncodingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,4 +27,7 @@ class Json:
 
     def encode(self, view: View) -> str:
         """The view as compact JSON text."""
-        return view.to_json()
+        try:
+            return view.to_json()
+        except Exception as error:
+            raise EncodingError(self.name, f"it failed with {type(error).__name__}") from error

@@ -72,7 +72,9 @@ class Markdown:
     def encode(self, view: View) -> str:
         """The view as a Markdown document."""
         try:
-            text = self._template.render(data=view.data, layout=view.layout, raw_prose=self.raw_prose)
+            text = view.written(
+                lambda data: self._template.render(data=data, layout=view.layout, raw_prose=self.raw_prose)
+            )
         except Exception as error:
             raise EncodingError(self.name, f"the template failed with {type(error).__name__}") from error
         return _BLANK_LINES.sub("\n\n", text).strip() or _NOTHING

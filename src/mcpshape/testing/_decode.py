@@ -8,6 +8,8 @@ from typing import Any
 
 import toon
 
+from mcpshape.encoders.fallback import INTRODUCTION
+
 _WRITTEN = re.compile(r"\\([!-/:-@\[-`{-~])|(<br>)|&lt;")
 _HEADING = re.compile(r"(#+) (.*)")
 _BULLET = re.compile(r"( *)-(?: (.*))?")
@@ -30,7 +32,9 @@ def decode(result: Any) -> Any:
 
 
 def decode_text(text: str) -> Any:
-    """The data of one text."""
+    """The data of one text, which may stand below the line of a `Fallback`."""
+    introduction = INTRODUCTION.match(text)
+    text = text[introduction.end() :] if introduction else text
     if text.startswith("{"):
         return json.loads(text)
     if text == "*nothing shown*" or _HEADING.match(text) or _BULLET.match(text):
