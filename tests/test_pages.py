@@ -357,9 +357,10 @@ def test_pages_hold_visible_rows_only() -> None:
 
 def test_a_choice_of_fields_without_the_list_has_no_page() -> None:
     """`fields` only ever leaves out."""
-    shape = paged(MANY[:50], limit=10, ask={"fields"})
-    assert data(call(shape, fields=["name"])) == {"name": "all"}
-    assert set(data(call(shape, fields=["rows.id"]))) == {"page", "rows"}
+    for limits in ({"limit": 10}, {"budget": Chars(800)}):
+        shape = paged(MANY[:50], ask={"fields"}, **limits)
+        assert data(call(shape, fields=["name"])) == {"name": "all"}
+        assert set(data(call(shape, fields=["rows.id"]))) == {"page", "rows"}
 
 
 def test_a_row_that_is_too_long_names_its_field_and_the_way_on() -> None:

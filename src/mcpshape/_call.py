@@ -93,18 +93,19 @@ class Call:
         """The finished answer; what cannot be projected or encoded becomes a failure."""
         try:
             chosen = choose_fields(plan, self.fields)
+            place = plan.paged if plan.paged and (not chosen or plan.paged.key in chosen) else None
 
             def attempt(most: int | None) -> Page:
                 window = Window(self.turn.start, most)
 
                 def finish(view: View) -> tuple[View, Sequence[str]]:
                     view = replace(view, data=keep_chosen(view.data, chosen))
-                    view = tell(view, plan.paged, window, self.turn) if plan.paged else view
+                    view = tell(view, place, window, self.turn) if place else view
                     return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
 
                 return Page(*settle(plan, value, self.grant, self.scope(window), finish), window)
 
-            page = fill(attempt, plan.paged, self.turn)
+            page = fill(attempt, place, self.turn)
         except Exception as error:
             return self.fail(error)
         structured = dict(page.view.data) if sends_structured else None
