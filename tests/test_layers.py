@@ -15,9 +15,9 @@ PACKAGE = Path(mcpshape.__file__).parent
 LAYERS = (
     {"errors", "_nodes", "_shaped", "_hosts", "_caller", "encoders._prose"},
     {"_budget", "_values", "_cleaning", "_coarse", "_tokens", "rules"},
-    {"_markers", "_layout", "_foreign", "_scope", "policy"},
+    {"_markers", "_foreign", "_scope", "policy"},
     {"_declared", "_guards"},
-    {"_leaves", "_classes"},
+    {"_leaves", "_classes", "_layout"},
     {"_problems"},
     {"_plan", "_writer"},
     {"_project", "_schema", "_describe", "_fields", "_paths", "_tables"},

@@ -9,7 +9,7 @@ from pydantic_core import to_json
 
 from mcpshape._cleaning import REPLACEMENT, needs_care
 from mcpshape._guards import Plan
-from mcpshape._layout import NO_HINTS, Layout
+from mcpshape._layout import NO_HINTS, Layout, layout_of
 from mcpshape._nodes import Reference, Root
 from mcpshape._scope import Scope
 from mcpshape._writer import write_serializer
@@ -52,7 +52,7 @@ def project(
     markers = {field.key for record in plan.declared.records.values() if (field := plan.cap(record))}
     if markers and not _tells(data, markers):
         _forget(data, markers)
-    return View({"result": data} if plan.is_wrapped else data, plan.layout)
+    return View({"result": data} if plan.is_wrapped else data, layout_of(plan, grant))
 
 
 def settle(plan: Plan, value: Any, grant: Grant | None, scope: Scope, finish: Finish) -> tuple[View, Sequence[str]]:
