@@ -22,7 +22,7 @@ class View:
     """The plain JSON data that a grant lets out of a DTO; all that an encoder, a message or an error may read."""
 
     data: Mapping[str, Any]
-    layout: Layout = field(default=NO_HINTS, repr=False)
+    layout: Layout = field(default=NO_HINTS, repr=False, compare=False)
 
     def to_json(self) -> str:
         """The data as compact JSON (RFC 8259)."""

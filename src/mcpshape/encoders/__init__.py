@@ -1,10 +1,11 @@
 """Encoders turn a view into text. One that you write needs `name`, `vocabulary`, `structured` and `encode`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from mcpshape._describe import Vocabulary
+from mcpshape._layout import Layout
 from mcpshape._project import View
 from mcpshape.encoders.json import Json
 from mcpshape.encoders.toon import Toon
@@ -13,7 +14,7 @@ from mcpshape.errors import DefinitionError, Problem
 if TYPE_CHECKING:
     from mcpshape.encoders.markdown import Markdown
 
-__all__ = ["Encoder", "Json", "Markdown", "Toon", "Vocabulary", "find_encoder"]
+__all__ = ["Checking", "Encoder", "Json", "Layout", "Markdown", "Toon", "Vocabulary", "find_encoder"]
 
 GROUP = "mcpshape.encoders"
 """The entry-point group for encoders that can be chosen by name: each makes one when it is called without arguments."""
@@ -72,6 +73,18 @@ def name_formats(encoder: Encoder, offered: Collection[Encoder | str]) -> dict[s
     for each in map(find_encoder, offered):
         formats.setdefault(each.name.lower(), each)
     return formats
+
+
+@runtime_checkable
+class Checking(Protocol):
+    """What an encoder has beside, if it can tell at registration that it could not write the answers of a tool."""
+
+    def find_problems(self, layouts: Iterable[tuple[str, Layout]]) -> Iterable[Problem]:
+        """What is wrong, for all that one type can look like: grants in words, such as `standard without notes`.
+
+        Without a policy there is one layout, with no words. The layouts are made while they are taken.
+        """
+        ...
 
 
 def __getattr__(name: str) -> Any:

@@ -47,7 +47,7 @@ def plain(value: Any) -> str:
 
 def inline(value: Any) -> Written:
     """One value inside a line of text."""
-    if value is None or value == [] or value == {}:
+    if value is None or value in ([], {}):
         return Written(NONE if value is None else EMPTY_LIST if value == [] else NOTHING)
     if isinstance(value, bool | int | float):
         return Written(to_json(value).decode())
@@ -135,7 +135,8 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> Wri
     if not rows:
         return block(EMPTY_LIST)
     keys = [key for key in columns if key in rows[0]] or list(rows[0])
-    lines = [[cell(key) for key in keys], ["---"] * len(keys), *([cell(row[key]) for key in keys] for row in rows)]
+    lines: list[list[str]] = [[cell(key) for key in keys], ["---"] * len(keys)]
+    lines += [[cell(row[key]) for key in keys] for row in rows]
     return block(*(f"| {' | '.join(cells)} |" for cells in lines))
 
 

@@ -38,7 +38,7 @@ _KEPT = (
     "default", "d", "dictsort", "items", "map", "select", "reject", "selectattr", "rejectattr", "groupby",
 )  # fmt: skip
 _TEXTUAL = ("upper", "lower", "title", "capitalize", "trim", "truncate", "wordcount")
-TESTS: dict[str, Callable[..., Any]] = {name: test for name, test in JINJA_TESTS.items() if name != "escaped"}
+TESTS: dict[str, Any] = {name: test for name, test in JINJA_TESTS.items() if name != "escaped"}
 
 
 def present(value: Any) -> Any:
@@ -99,7 +99,8 @@ def _round(value: float, precision: int = 0, method: str = "common") -> float:
     digits = max(-_MOST_DIGITS, min(precision, _MOST_DIGITS))
     if method == "common":
         return round(value, digits)
-    return {"ceil": math.ceil, "floor": math.floor}[method](value * 10**digits) / 10**digits
+    scale = 10.0**digits
+    return {"ceil": math.ceil, "floor": math.floor}[method](value * scale) / scale
 
 
 @pass_context
@@ -120,7 +121,7 @@ def _slice(_: Context, value: Iterable[Any], slices: int) -> Iterator[list[Any]]
 
 @pass_context
 def _put(_: Context, value: Any, position: str) -> Written:
-    """One value where it stands: at a start `^`, before what is no space `$`, in a row `|`, in a cell `0`.
+    """One value where it stands: at a start `^`, before anything `$`, before a mark `.`, in a row `|`, in a cell `0`.
 
     Finished text is left as it is, but for `!`.
     """
@@ -130,7 +131,7 @@ def _put(_: Context, value: Any, position: str) -> Written:
     if value is None and "0" in position:
         return Written("")
     text = leading(value) if "^" in position else inline(value)
-    text = closed(text) if "$" in position else text
+    text = closed(text) if "$" in position or ("." in position and text.endswith("\\")) else text
     return piped(text) if "|" in position else text
 
 
@@ -178,6 +179,7 @@ def line_anywhere(value: Any) -> Written:
 
 def make_filters(*, raw_prose: bool) -> dict[str, Callable[..., Any]]:
     """All filters, by name."""
+    ours: dict[str, Callable[..., Written]]
     ours = {"inline": line_anywhere, "cell": cell_anywhere, "link": link, "fence": fence, "code": code, "quote": quote}
     ours |= {"heading": heading, "prose": partial(prose, is_raw=raw_prose), "table": _table}
     written = {name: _placed(write) for name, write in ours.items()}

@@ -1,7 +1,7 @@
-"""The Jinja environment of the built-in template and of authors' ones: escapes by position, counts, reaches data only."""
+"""The Jinja environment of all templates: it escapes by position, counts, and reaches data only."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -23,6 +23,9 @@ from mcpshape.encoders._meter import bounded, spend
 _AT_START = re.compile(r"^[ \t]*(?:(?:[-*+>]|#{1,6}|\d{1,9}[.)]?)[ \t]*)*$")
 # Where a value would be an address, or a part of a tag.
 _AN_ADDRESS = re.compile(r"\]\([^)]*$|^[ \t]*\[[^\]]*\]:[^\n]*$|<[^>\s]*$|<[A-Za-z/!?][^>]*$")
+# What makes nothing of a mark before it, other than of a backslash.
+_HARMLESS = frozenset(")].,;|}* \n\t")
+_LINE_END, _ANYTHING = frozenset({"\n"}), frozenset({""})
 _REFUSED: Mapping[type[nodes.Node], tuple[str, str]] = {
     nodes.FilterBlock: ("a filter block changes text that is escaped already", "Filter the values inside of it."),
     nodes.AssignBlock: ("a set block holds text that would be escaped again", "Use a macro, and call it."),
@@ -58,11 +61,12 @@ class Sandbox(SandboxedEnvironment):
         for refusal in refusals(tree):
             raise TemplateSyntaxError(refusal.message, refusal.line, name, filename)
         written = _Rewriter(self).visit(tree)
-        return super().compile(written.set_environment(self), name, filename, **options)
+        code: CodeType = super().compile(written.set_environment(self), name, filename, **options)
+        return code
 
     @override
     def getattr(self, obj: Any, attribute: str) -> Any:
-        if isinstance(obj, Mapping) or attribute in getattr(type(obj), "_fields", ()):
+        if isinstance(obj, Mapping) or attribute in _fields(obj):
             return self.getitem(obj, attribute)
         if isinstance(obj, LoopContext | Namespace | TemplateModule | Cycler | TemplateReference | Undefined):
             return super().getattr(obj, attribute)
@@ -72,8 +76,8 @@ class Sandbox(SandboxedEnvironment):
 
     @override
     def getitem(self, obj: Any, argument: Any) -> Any:
-        if isinstance(obj, tuple) and argument in getattr(type(obj), "_fields", ()):
-            return obj[type(obj)._fields.index(argument)]  # type: ignore[attr-defined]
+        if argument in _fields(obj):
+            return obj[_fields(obj).index(argument)]
         if isinstance(obj, Mapping | list | tuple | str | range | TemplateReference):
             try:
                 return obj[argument]
@@ -82,7 +86,7 @@ class Sandbox(SandboxedEnvironment):
         return super().getattr(obj, argument) if isinstance(obj, Undefined) else self.undefined(obj=obj, name=argument)
 
     @override
-    def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+    def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
         spend()
         is_text = isinstance(obj, Macro | BlockReference | LoopContext)
         if "caller" in kwargs and not isinstance(obj, Macro):
@@ -94,6 +98,11 @@ class Sandbox(SandboxedEnvironment):
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         bounded(operator, left, right)
         return super().call_binop(context, operator, left, right)
+
+
+def _fields(obj: Any) -> tuple[str, ...]:
+    """The names in the tuples that `groupby` makes."""
+    return getattr(type(obj), "_fields", ()) if isinstance(obj, tuple) else ()
 
 
 def finish(value: Any) -> str:
@@ -147,10 +156,28 @@ class _Rewriter(NodeTransformer):
 
     def __init__(self, environment: Sandbox) -> None:
         self.environment = environment
+        self.following: dict[int, frozenset[str]] = {}
+
+    @override
+    def generic_visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> nodes.Node:
+        self.follow(node)
+        return super().generic_visit(node, *args, **kwargs)
+
+    def follow(self, node: nodes.Node) -> None:
+        """Note what may be written right behind each statement inside of a node."""
+        after = _LINE_END if isinstance(node, nodes.Template) else self.following.get(id(node), _ANYTHING)
+        if isinstance(node, nodes.For):
+            after |= _beginnings(node.body, _ANYTHING)
+        elif not isinstance(node, nodes.Template | nodes.If):
+            after = _ANYTHING
+        for name in ("body", "else_"):
+            body = getattr(node, name, None) or []
+            self.following |= {id(each): _beginnings(body[place + 1 :], after) for place, each in enumerate(body)}
+        self.following |= {id(each): after for each in getattr(node, "elif_", ())}
 
     def visit_Output(self, node: nodes.Output) -> nodes.Output:  # noqa: N802
         self.generic_visit(node)
-        following = [*node.nodes[1:], None]
+        following = [_beginning(each) for each in node.nodes[1:]] + [self.following.get(id(node), _ANYTHING)]
         placed = zip(_prefixes(node), following, strict=True)
         node.nodes = [_put(child, before, after) for (before, child), after in placed]
         return node
@@ -177,8 +204,12 @@ class _Rewriter(NodeTransformer):
         return _filter(node, " weighed") if node.ctx == "load" else node
 
     def visit_Include(self, node: nodes.Include) -> list[nodes.Stmt]:  # noqa: N802
-        counted = _filter(nodes.Const("", lineno=node.lineno), " text")
-        return [nodes.Output([counted], lineno=node.lineno), node]
+        # It is counted before, and ends its line behind, where a value could go on with its last one.
+        before, behind = (
+            nodes.Output([_filter(nodes.Const(text, lineno=node.lineno), " text")], lineno=node.lineno)
+            for text in ("", "\n")
+        )
+        return [before, node, behind]
 
     def visit_Import(self, node: nodes.Import) -> nodes.Import:  # noqa: N802
         return node
@@ -186,11 +217,30 @@ class _Rewriter(NodeTransformer):
     visit_FromImport = visit_Extends = visit_Import  # noqa: N815
 
 
-def _put(child: nodes.Expr, before: str, after: nodes.Expr | None) -> nodes.Expr:
+def _beginning(node: nodes.Node) -> frozenset[str]:
+    return frozenset({node.data[:1]}) if isinstance(node, nodes.TemplateData) else _ANYTHING
+
+
+def _beginnings(body: list[Any], after: frozenset[str]) -> frozenset[str]:
+    """The first characters that statements may write, before what comes after them."""
+    for place, node in enumerate(body):
+        if isinstance(node, nodes.Output):
+            return _beginning(node.nodes[0])
+        if isinstance(node, nodes.If):
+            rest = _beginnings(body[place + 1 :], after)
+            parts = [node.body, *(each.body for each in node.elif_), node.else_]
+            return frozenset().union(*(_beginnings(part, rest) for part in parts))
+        if not isinstance(node, nodes.Assign | nodes.Macro):
+            return _ANYTHING
+    return after
+
+
+def _put(child: nodes.Expr, before: str, after: frozenset[str]) -> nodes.Expr:
     if isinstance(child, nodes.TemplateData):
         return _filter(nodes.Const(child.data, lineno=child.lineno), " text")
-    is_ended = isinstance(after, nodes.TemplateData) and after.data[:1].isspace()
-    position = ("^" if _AT_START.match(before) else "") + ("" if is_ended else "$")
+    position = "^" if _AT_START.match(before) else ""
+    if not all(each.isspace() for each in after):
+        position += "." if after <= _HARMLESS else "$"
     position += "|" if "|" in before else ""
     if isinstance(child, nodes.Filter) and child.name in {"inline", "cell"} and child.node and not child.args:
         position += "!|0" if child.name == "cell" else "!"
@@ -198,5 +248,5 @@ def _put(child: nodes.Expr, before: str, after: nodes.Expr | None) -> nodes.Expr
     return _filter(child, " put", nodes.Const(position, lineno=child.lineno))
 
 
-def _filter(node: nodes.Expr, name: str, *args: nodes.Expr) -> nodes.Filter:
+def _filter(node: Any, name: str, *args: nodes.Expr) -> nodes.Filter:
     return nodes.Filter(node, name, list(args), [], None, None, lineno=node.lineno)

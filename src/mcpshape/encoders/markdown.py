@@ -12,9 +12,9 @@ from jinja2 import BaseLoader, Template
 from mcpshape._describe import Vocabulary
 from mcpshape._layout import Layout
 from mcpshape._project import View
+from mcpshape.encoders._check import find_problems
 from mcpshape.encoders._escaping import NONE, NOTHING, Written, inline, leading
 from mcpshape.encoders._meter import LimitError, Meter
-from mcpshape.encoders._reading import find_problems
 from mcpshape.encoders._sandbox import Sandbox
 from mcpshape.errors import DefinitionError, EncodingError, Problem
 
@@ -129,7 +129,7 @@ def _option_problems(templates: Mapping[type, str], loader: BaseLoader | None) -
 
 
 @cache
-def _built_in(raw_prose: bool) -> Template:  # noqa: FBT001
+def _built_in(raw_prose: bool) -> Template:
     environment = Sandbox(raw_prose=raw_prose)
     environment.filters |= {"at_start": leading, "in_line": inline, "indentation": _indentation, "place": _place}
     environment.tests |= {"section": _is_section, "table": _is_table, "array": _is_array}
