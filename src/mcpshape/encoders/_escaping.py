@@ -21,6 +21,8 @@ _SPECIAL = re.compile(
     r"""\\(?=[!-/:-@\[-`{-~])|[*`]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])|(?<=!)\[|~(?=~)|&(?=\#?\w+;)""",
     re.VERBOSE,
 )
+# Most values have nothing of this, which is quicker to see at once.
+_NEEDS_CARE = re.compile(r"[\\*`_\[\]~&<\r\n\x0b\x0c\x85\u2028\u2029]")
 # No backslash here: after an address that stands as it is, some renderers take it for a part of the address.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 # What would become a construct with whatever follows.
@@ -49,6 +51,8 @@ def inline(value: Any) -> Written:
     """One value inside a line of text."""
     if value is None or value in ([], {}):
         return Written(NONE if value is None else EMPTY_LIST if value == [] else NOTHING)
+    if isinstance(value, str) and value and not _NEEDS_CARE.search(value):
+        return Written(value)
     if isinstance(value, bool | int | float):
         return Written(to_json(value).decode())
     return Written(LINE_BREAK.sub("<br>", _TAG.sub("&lt;", _SPECIAL.sub(r"\\\g<0>", plain(value)))) or EMPTY_TEXT)
@@ -74,7 +78,7 @@ def anywhere(value: Any) -> Written:
 
 def piped(text: str) -> Written:
     """Finished text of a line in a row of a table."""
-    return Written(_BARE_PIPE.sub(r"\1\\|", text))
+    return Written(_BARE_PIPE.sub(r"\1\\|", text) if "|" in text else text)
 
 
 def cell(value: Any) -> Written:

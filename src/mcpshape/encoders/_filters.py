@@ -123,12 +123,14 @@ def _slice(_: Context, value: Iterable[Any], slices: int) -> Iterator[list[Any]]
 def _put(_: Context, value: Any, position: str) -> Written:
     """One value where it stands: at a start `^`, before anything `$`, before a mark `.`, in a row `|`, in a cell `0`.
 
-    Finished text is left as it is, but for `!`.
+    Finished text is left as it is, but for `!`. An empty text is no value of the view, and says nothing, with `-`.
     """
     value = plain(value) if "!" in position and isinstance(value, Written) else present(value)
     if isinstance(value, Written):
+        # Two spans of code side by side would be one.
+        value = Written(f"{value} ") if "$" in position and value.endswith("`") else value
         return piped(value) if "|" in position and not value.startswith("\n") else value
-    if value is None and "0" in position:
+    if (value is None and "0" in position) or (value == "" and "-" in position):
         return Written("")
     text = leading(value) if "^" in position else inline(value)
     text = closed(text) if "$" in position or ("." in position and text.endswith("\\")) else text
@@ -157,6 +159,8 @@ def _weighed(_: Context, value: Any) -> Any:
     return weighed(value)
 
 
+# These stand at the margin, on lines of their own.
+BLOCKS = frozenset({"fence", "quote", "prose", "heading", "table"})
 # No template can write these names as filters, and as texts they do no harm.
 INTERNAL: Mapping[str, Callable[..., Any]] = {
     " put": _put,

@@ -62,6 +62,13 @@ def _leads(layout: Layout, path: Sequence[str]) -> bool:
 
 
 def _words(grants: Sequence[str]) -> str:
-    """The grants, a level alone where its usual toggles are among them."""
-    kept = [each for each in grants if not any(each.startswith(f"{other} with") for other in grants)]
+    """The grants without those that others among them cover: a level alone, or fewer toggles that are off."""
+    parted = {each: each.partition(" without ") for each in grants}
+    switched = {each: (level, set(off.split(", "))) for each, (level, _, off) in parted.items()}
+    kept = [
+        each
+        for each, (level, off) in switched.items()
+        if not any(each.startswith(f"{other} with") for other in grants)
+        and not any(level == other and fewer < off for other, fewer in switched.values() if fewer != {""})
+    ]
     return ", ".join(kept[:_MOST_GRANTS]) + (f" and {len(kept) - _MOST_GRANTS} more" if kept[_MOST_GRANTS:] else "")

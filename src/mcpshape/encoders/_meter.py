@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-_HIGHEST_BITS = 4096
+_HIGHEST_BITS = 256
 
 
 class LimitError(Exception):

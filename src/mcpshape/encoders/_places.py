@@ -153,7 +153,7 @@ def filtered(name: str, source: Value, entry: Value) -> Value:
         return Pairs(source)
     if name in {"items", "dictsort"} and isinstance(source, Place):
         entries = source.layout.fields.get("*")
-        return Pairs(Place(source.path, entries) if entries else None)
+        return Pairs(Place(f"{source.path}.*", entries) if entries else None)
     return None
 
 

@@ -78,23 +78,23 @@ class Reader:
                 self.block(node, scope)
             case nodes.Include() | nodes.Extends():
                 self.other(node, scope if getattr(node, "with_context", True) else Scope(Layout()))
-            case nodes.Import() | nodes.FromImport():
-                self.imported(node, scope)
             case _:
-                self.statements(list(node.iter_child_nodes()), scope)
+                self.imported(node, scope)
 
     def branch(self, node: nodes.If, scope: Scope) -> None:
         """Read what may be taken; keep the names that all of it agrees on."""
         before, ends = scope, list[Scope]()
-        branches = [(each.test, each.body) for each in (node, *node.elif_)]
-        for test, body in [*branches, (nodes.Const(True), node.else_)]:
-            outcome = self.condition(test, before)
+        for each in (node, *node.elif_):
+            outcome = self.condition(each.test, before)
             if outcome is not False:
-                ends.append(end := before.knowing(self.proven(test, before, outcome=True)).inner())
-                self.statements(body, end)
+                ends.append(end := before.knowing(self.proven(each.test, before, outcome=True)).inner())
+                self.statements(each.body, end)
             if outcome:
                 break
-            before = before.knowing(self.proven(test, before, outcome=False))
+            before = before.knowing(self.proven(each.test, before, outcome=False))
+        else:
+            ends.append(end := before.inner())
+            self.statements(node.else_, end)
         for name in {name for end in ends for name in end.names}:
             found = [end.names.get(name) for end in ends]
             scope.names[name] = found[0] if all(each is found[0] for each in found) else None
@@ -147,7 +147,7 @@ class Reader:
             self.name, self.active = outside
         return made
 
-    def imported(self, node: nodes.Import | nodes.FromImport, scope: Scope) -> None:
+    def imported(self, node: Any, scope: Scope) -> None:
         made = self.other(node, scope.inner() if node.with_context else Scope(Layout()))
         if isinstance(node, nodes.Import):
             scope.names[node.target] = Module(made)

@@ -29,6 +29,11 @@ class Sources:
         try:
             source = loader.get_source(self.environment, name)[0] if loader else ""
             tree = self.environment.parse(source, name)
+            if found := list(self._against(tree, name)):
+                self.problems += found
+                return None
+            # Compiled and kept, so that what was checked is what will be rendered.
+            self.environment.get_template(name)
         except TemplateNotFound:
             missing = Problem(f"template {name}", "the loader has none of that name.", "Mend the name, or add it.")
             self.problems += [] if may_be_missing else [missing]
@@ -37,9 +42,7 @@ class Sources:
             message = f"it cannot be read: {error.message}"
             self.problems.append(Problem(f"template {name}, line {error.lineno}", message, "Mend the syntax."))
             return None
-        found = list(self._against(tree, name))
-        self.problems += found
-        return None if found else tree
+        return tree
 
     def _against(self, tree: nodes.Template, name: str) -> Iterator[Problem]:
         for each in refusals(tree):
