@@ -349,7 +349,25 @@ def test_any_text_in_a_list_or_a_cell_reads_back_as_itself(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "start", ["# a", "- a", "+ a", "> a", "1. a", "1) a", "[ ] a", "---", "===", "~~~", "```", "* a"]
+    "start",
+    [
+        "# a",
+        "- a",
+        "+ a",
+        "> a",
+        "1. a",
+        "1) a",
+        "[ ] a",
+        "---",
+        "===",
+        "~~~",
+        "```",
+        "* a",
+        "    a",
+        "  # a",
+        "| a |",
+        ":-: |",
+    ],
 )
 def test_an_entry_of_a_list_opens_no_block(start: str) -> None:
     """E07: a value at the start of a line is text."""
