@@ -5,7 +5,20 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from mcpshape._guards import Plan, decide
-from mcpshape._nodes import Choice, Converted, Keyed, Listing, Node, Nullable, Positions, Record, Reference, Root
+from mcpshape._nodes import (
+    Choice,
+    Converted,
+    Keyed,
+    Listing,
+    Node,
+    Nullable,
+    Positions,
+    Record,
+    Reference,
+    Root,
+    may_be_none,
+)
+from mcpshape._scope import PAGE
 from mcpshape.policy import Grant, Policy
 from mcpshape.rules import Clip, Drop, RowCap, Show
 
@@ -46,9 +59,20 @@ def layout_of(plan: Plan, grant: Grant | None) -> Layout:
     if ("layout", grant) not in plan.compiled:
         root = _Drawer(plan, grant).draw()
         wrapped = Layout(fields={"result": root}, form="object") if plan.is_wrapped else root
-        plan.compiled["layout", grant] = wrapped
+        plan.compiled["layout", grant] = _with_page(plan, wrapped)
     layout: Layout = plan.compiled["layout", grant]
     return layout
+
+
+def _with_page(plan: Plan, root: Layout) -> Layout:
+    """The root of an answer that says which rows of its list it holds; it does not where there is no list."""
+    if plan.paged is None or plan.paged.key not in root.fields:
+        return root
+    told: Mapping[str, Layout] = dict.fromkeys(("shown", "total", "next"), _VALUE)
+    record = plan.declared.records.get(plan.paged.record)
+    paged = record.field(plan.paged.name) if record else None
+    page = Layout(fields=told, form="object", is_optional=paged is not None and may_be_none(paged.node))
+    return replace(root, fields={**root.fields, PAGE: page})
 
 
 def every_layout(plan: Plan) -> Iterator[tuple[str, Layout]]:

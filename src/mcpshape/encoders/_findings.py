@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from mcpshape._layout import Layout
+from mcpshape._scope import PAGE
 from mcpshape.errors import Problem
 
 Kind = Literal["lost", "handled", "optional", "value"]
@@ -34,7 +35,8 @@ class Findings:
             handling = _handling(self.spelled[template, line, path])
             where, dto = f"template {template}, line {line}", self.dto.__name__
             is_field = any(_leads(layout, path.split(".")) for layout in self.layouts)
-            if not is_field and ("lost" in kinds or "handled" in kinds):
+            is_wanted = "lost" in kinds or ("handled" in kinds and path != PAGE)
+            if not is_field and is_wanted:
                 remedy = "Mend the name; fields have the names that they have in JSON."
                 yield Problem(where, f"{path!r} is no field of {dto}.", remedy)
             elif "lost" in kinds:
