@@ -768,6 +768,48 @@ def test_a_choice_of_fields_goes_around_the_template() -> None:
     assert list_events(fields=["events"]).content[0].text.endswith("- B at Room \\*1\\*\n- C at *none*")  # type: ignore[call-arg,attr-defined]
 
 
+class Trip(BaseModel):
+    stops: list[str]
+    more: list[str] | None = None
+
+
+def test_a_template_tells_how_an_answer_goes_on() -> None:
+    """Rule 9: `page` is a variable where a tool answers in pages, and may be asked for where it does not."""
+    source = "{{ stops | join(', ') }}{% if page is defined %}, {{ page.shown }} of {{ page.total }}{% endif %}"
+    shape = Shape(encoder=Markdown(templates={Trip: "t"}, loader=DictLoader({"t": source})))
+
+    @shape.tool(page="stops", limit=2)
+    def list_stops() -> Trip:
+        """List."""
+        return Trip(stops=["a", "b", "c"])
+
+    assert list_stops().content[0].text == "a, b, 2 of 3"  # type: ignore[attr-defined]
+    assert shape.render(Trip(stops=["a"])).text == "a"
+    careless = Shape(encoder=Markdown(templates={Trip: "t"}, loader=DictLoader({"t": "{{ page.total }}"})))
+    careless.tool(page="stops", limit=2)(list_trip)
+    with pytest.raises(DefinitionError, match="'page' is not in every answer"):
+        careless.tool(page="more", limit=2)(list_more)
+    with pytest.raises(DefinitionError, match="'page' is no field of Trip"):
+        careless.render(Trip(stops=[]))
+    listed = Shape(encoder=Markdown(templates={Trip: "t"}, loader=DictLoader({"t": "{{ stops | length }}"})))
+    assert listed.tool(page="result", limit=2)(list_trips)().content[0].text.endswith("## result\n\n0")  # type: ignore[attr-defined]
+
+
+def list_trip() -> Trip:
+    """List."""
+    return Trip(stops=[])
+
+
+def list_more() -> Trip:
+    """List."""
+    return Trip(stops=[])
+
+
+def list_trips() -> list[Trip]:
+    """List."""
+    return [Trip(stops=[])]
+
+
 def test_templates_come_from_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A7: a server ships its templates in its own package."""
     folder = tmp_path / "some_server" / "templates"
