@@ -77,6 +77,11 @@ class Rewriter(NodeTransformer):
         node.iter = _filter(node.iter, " counted")
         return node
 
+    def visit_CondExpr(self, node: nodes.CondExpr) -> nodes.CondExpr:  # noqa: N802
+        self.generic_visit(node)
+        node.expr2 = node.expr2 or nodes.Const("", lineno=node.lineno)
+        return node
+
     def visit_Concat(self, node: nodes.Concat) -> nodes.Filter:  # noqa: N802
         self.generic_visit(node)
         return _filter(nodes.List(node.nodes, lineno=node.lineno), " joined")

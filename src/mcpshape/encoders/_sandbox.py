@@ -15,7 +15,7 @@ from jinja2.utils import Cycler, Joiner, Namespace
 from typing_extensions import override
 
 from mcpshape.encoders._escaping import Written, anywhere
-from mcpshape.encoders._filters import TESTS, make_filters, present
+from mcpshape.encoders._filters import INTERNAL, TESTS, make_filters, present
 from mcpshape.encoders._meter import bounded, spend
 from mcpshape.encoders._rewriter import Rewriter, prefixes
 
@@ -87,6 +87,13 @@ class Sandbox(SandboxedEnvironment):
             raise SecurityError("only a macro takes a caller")
         result = super().call(context, obj, *args, **kwargs)
         return Written(result) if is_text and isinstance(result, str) else result
+
+    @override
+    def call_filter(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        # This is how `map` finds the filter that it names.
+        if name in INTERNAL:
+            raise SecurityError("it is not for templates")
+        return super().call_filter(name, *args, **kwargs)
 
     @override
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:

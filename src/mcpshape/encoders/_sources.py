@@ -5,6 +5,7 @@ from typing import Any
 
 from jinja2 import TemplateNotFound, TemplateSyntaxError, nodes
 
+from mcpshape.encoders._filters import INTERNAL
 from mcpshape.encoders._sandbox import Sandbox, refusals
 from mcpshape.errors import Problem
 
@@ -49,7 +50,7 @@ class Sources:
             yield Problem(f"template {name}, line {each.line}", f"{each.message}.", each.remedy)
         known: Any
         for kind, what, known in (
-            (nodes.Filter, "filter", self.environment.filters),
+            (nodes.Filter, "filter", self.environment.filters.keys() - INTERNAL.keys()),
             (nodes.Test, "test", self.environment.tests),
         ):
             for node in tree.find_all(kind):
