@@ -139,7 +139,7 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> Wri
     if not rows:
         return block(EMPTY_LIST)
     keys = [key for key in columns if key in rows[0]] or list(rows[0])
-    lines: list[list[str]] = [[cell(key) for key in keys], ["---"] * len(keys)]
+    lines: list[Sequence[str]] = [list(map(cell, keys)), ["---"] * len(keys)]
     lines += [[cell(row[key]) for key in keys] for row in rows]
     return block(*(f"| {' | '.join(cells)} |" for cells in lines))
 
