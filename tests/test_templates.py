@@ -1,5 +1,6 @@
 """Templates of DTO classes in Markdown: escaping, what they can reach, their limits, and the check at registration."""
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -102,7 +103,7 @@ def test_a_fence_holds_its_text_and_nothing_else(x: str) -> None:
     """E03: one block of code, without an info string, with the text as it was."""
     (block,) = tokens(rendered("{{ x | fence }}", {"x": x}))
     assert (block.type, block.info) == ("fence", "")
-    lines = [line.rstrip() for line in x.replace("\r", "\n").replace("\x0b", "\n").replace("\u2028", "\n").split("\n")]
+    lines = [line.rstrip() for line in re.split("\r\n|[\r\n\x0b\u2028]", x)]
     assert [line.rstrip() for line in block.content.split("\n")[:-1]] == lines
 
 
