@@ -72,9 +72,10 @@ def printed(code: str, namespace: dict[str, Any]) -> str:
     return out.getvalue().strip()
 
 
-def test_the_page_on_rules_shows_what_its_code_prints() -> None:
-    """Every block of docs/rules.md runs, and the text beside it is what it prints."""
-    page = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["rules", "templates"])
+def test_a_page_shows_what_its_code_prints(name: str) -> None:
+    """Every block of docs/rules.md and docs/templates.md runs, and the text beside it is what it prints."""
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     shown = [text for text in (printed(code, {}) for code in blocks("python", page)) if text]
     assert shown == [text.strip() for text in blocks("text", page)]
 

@@ -1,7 +1,7 @@
 """TOON, JSON and Markdown text of views."""
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from clients import decode
-from mcpshape import EncodingError, Shape, View
+from mcpshape import EncodingError, Prose, Shape, View
 from mcpshape._layout import Layout
 from mcpshape.encoders import Json, Markdown, Toon
 
@@ -280,7 +280,25 @@ def test_any_text_in_a_list_or_a_cell_reads_back_as_itself(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "start", ["# a", "- a", "+ a", "> a", "1. a", "1) a", "[ ] a", "---", "===", "~~~", "```", "* a"]
+    "start",
+    [
+        "# a",
+        "- a",
+        "+ a",
+        "> a",
+        "1. a",
+        "1) a",
+        "[ ] a",
+        "---",
+        "===",
+        "~~~",
+        "```",
+        "* a",
+        "    a",
+        "  # a",
+        "| a |",
+        ":-: |",
+    ],
 )
 def test_an_entry_of_a_list_opens_no_block(start: str) -> None:
     """E07: a value at the start of a line is text."""
@@ -316,3 +334,20 @@ def test_an_array_of_prose_is_no_table() -> None:
     layout = Layout(fields={"tasks": Layout(fields={"*": Layout(fields={"notes": Layout(is_prose=True)})})})
     text = markdown({"tasks": [{"id": 1, "notes": "a\n\nb"}]}, layout)
     assert text == "## tasks\n\n### tasks 1 of 1\n\n- id: 1\n\n#### notes\n\n> a\n>\n> b"
+
+
+def test_an_array_of_prose_is_no_table_at_the_root_either() -> None:
+    """A7: what stands under the key `result` is found like any other, and so is prose inside a union or a tuple."""
+
+    class Note(BaseModel):
+        text: Annotated[str, Prose()]
+
+    class Memo(BaseModel):
+        notes: Note | int
+        pair: tuple[int, Note]
+
+    rendered = Shape(encoder=Markdown()).render([Note(text="# a")], declared=list[Note]).text
+    assert rendered == "## result\n\n### result 1 of 1\n\n#### text\n\n> ##### a"
+    memo = Shape(encoder=Markdown()).render(Memo(notes=Note(text="a"), pair=(1, Note(text="b")))).text
+    assert memo.startswith("## notes\n\n### text\n\n> a\n\n## pair")
+    assert memo.endswith("#### text\n\n> b")

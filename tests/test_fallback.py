@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import DictLoader
 from pydantic import BaseModel
 
 from clients import decode
@@ -237,3 +238,13 @@ def test_a_format_goes_as_deep_as_the_page_says(encoder: Encoder, depth: int) ->
         nested, lists = {"a": nested}, [lists]
     assert encoder.encode(View(nested))
     assert encoder.encode(View({"a": lists}))
+
+
+def test_templates_behind_a_fallback_are_checked() -> None:
+    """Rule 7: what an encoder can tell at registration is told, wherever it stands in the row."""
+    fallback = Fallback(Toon(), Markdown(templates={Dto: "dto.md.j2"}, loader=DictLoader({"dto.md.j2": "{{ totl }}"})))
+    with pytest.raises(DefinitionError, match="totl"):
+
+        @Shape(encoder=fallback).tool
+        def get_dto() -> Dto:
+            return Dto()

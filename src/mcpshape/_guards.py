@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-from mcpshape._layout import Layout
 from mcpshape._nodes import Declared, Field, Keyed, Listing, Node, Nullable, Record, Reference, Root, references
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
@@ -69,7 +68,6 @@ class Plan:
     declared: Declared
     policy: Policy | None
     guards: Mapping[tuple[str, str], Guard]
-    layout: Layout
     paged: Place | None = None
     compiled: dict[Any, Any] = field(default_factory=dict, repr=False)
 

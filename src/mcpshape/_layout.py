@@ -1,56 +1,178 @@
-"""Hints for encoders that the data of a view does not tell by itself."""
+"""What stands where in a view under one grant, which its data does not tell by itself."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from mcpshape._nodes import Choice, Converted, Declared, Keyed, Listing, Node, Nullable, Record, Reference, Root
+from mcpshape._guards import Plan, decide
+from mcpshape._nodes import (
+    Choice,
+    Converted,
+    Keyed,
+    Listing,
+    Node,
+    Nullable,
+    Positions,
+    Record,
+    Reference,
+    Root,
+    may_be_none,
+)
+from mcpshape._scope import PAGE
+from mcpshape.policy import Grant, Policy
+from mcpshape.rules import Clip, Drop, RowCap, Show
+
+Form = Literal["value", "array", "object", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where prose stands, key by key; `*` is any entry of an array and any key of an object whose keys are data."""
+    """One place of a view, with the places inside it.
+
+    Args:
+        is_prose: Whether text that people wrote in Markdown stands here.
+        fields: The places inside, by key; `*` is any entry of an array and any key of an object whose keys are data.
+        dto: The DTO class that every object here is of.
+        mixed: The DTO classes that objects here may be of, where the data does not tell which.
+        form: What stands here beside `null`.
+        is_optional: Whether the key may be missing.
+    """
 
     is_prose: bool = False
-    fields: Mapping[str, "Layout"] = field(default_factory=dict)
+    fields: Mapping[str, "Layout"] = field(default_factory=dict, repr=False)
+    dto: type | None = None
+    mixed: frozenset[type] = frozenset()
+    form: Form = "unknown"
+    is_optional: bool = False
 
     def at(self, key: str) -> "Layout":
-        """The hints for one key."""
+        """What stands under one key."""
         return self.fields.get(key) or self.fields.get("*") or NO_HINTS
 
 
 NO_HINTS = Layout()
+_VALUE = Layout(form="value")
 
 
-def make_layout(tree: Declared, prose: Collection[tuple[str, str]]) -> Layout:
-    """The hints for a whole type, where `prose` names the fields that hold prose by record key and field name."""
-    if not prose:
-        return NO_HINTS
-    made: dict[str, dict[str, Layout]] = {key: {} for key in tree.records}
-    for record in tree.records.values():
-        made[record.key].update(_fields(record, made, prose))
-    return _node(tree.root, made)
+def layout_of(plan: Plan, grant: Grant | None) -> Layout:
+    """The layout of all views that a grant lets out; made once."""
+    if ("layout", grant) not in plan.compiled:
+        root = _Drawer(plan, grant).draw()
+        wrapped = Layout(fields={"result": root}, form="object") if plan.is_wrapped else root
+        plan.compiled["layout", grant] = _with_page(plan, wrapped)
+    layout: Layout = plan.compiled["layout", grant]
+    return layout
 
 
-def _fields(
-    record: Record, made: Mapping[str, Mapping[str, Layout]], prose: Collection[tuple[str, str]]
-) -> dict[str, Layout]:
-    return {
-        each.key: Layout(is_prose=True) if (record.key, each.name) in prose else _node(each.node, made)
-        for each in record.fields
-    }
+def _with_page(plan: Plan, root: Layout) -> Layout:
+    """The root of an answer that says which rows of its list it holds; it does not where there is no list."""
+    if plan.paged is None or plan.paged.key not in root.fields:
+        return root
+    told: Mapping[str, Layout] = dict.fromkeys(("shown", "total", "next"), _VALUE)
+    record = plan.declared.records.get(plan.paged.record)
+    paged = record.field(plan.paged.name) if record else None
+    page = Layout(fields=told, form="object", is_optional=paged is not None and may_be_none(paged.node))
+    return replace(root, fields={**root.fields, PAGE: page})
 
 
-def _node(node: Node, made: Mapping[str, Mapping[str, Layout]]) -> Layout:
-    match node:
-        case Reference(key):
-            # The same dict that is still being filled: this is what lets a type contain itself.
-            return Layout(fields=made[key])
-        case Nullable(inner) | Root(_, inner) | Converted(_, inner):
-            return _node(inner, made)
-        case Listing(inner) | Keyed(_, inner):
-            return Layout(fields={"*": _node(inner, made)})
-        case Choice(options):
-            fields = [_node(option, made).fields for option in options]
-            return Layout(fields={key: hints for each in fields for key, hints in each.items()})
-        case _:
-            return NO_HINTS
+def every_layout(plan: Plan) -> Iterator[tuple[str, Layout]]:
+    """The layouts under all grants that differ, each with its grant in words, such as `standard without notes`."""
+    for words, grant in _grants(plan.policy) if plan.policy else [("", None)]:
+        yield words, layout_of(plan, grant)
+
+
+def _grants(policy: Policy) -> Iterator[tuple[str, Grant]]:
+    """Each level with its usual toggles, and with all, none, each alone on and each alone off of those it offers."""
+    for level in policy.levels:
+        usual, widest = policy.grant(level), policy.widest(level).toggles
+        needs = {name: frozenset(_needed(policy, name)) for name in sorted(widest)}
+        without = [frozenset(other for other in widest if name not in needs[other]) for name in needs]
+        for toggles in dict.fromkeys([usual.toggles, widest, frozenset[str](), *needs.values(), *without]):
+            off, on = sorted(usual.toggles - toggles), sorted(toggles - usual.toggles)
+            changes = ([f"without {', '.join(off)}"] if off else []) + ([f"with {', '.join(on)}"] if on else [])
+            yield " ".join([level, *changes]), replace(usual, toggles=toggles)
+
+
+def _needed(policy: Policy, name: str | None) -> Iterator[str]:
+    while name:
+        yield name
+        name = policy.toggles[name].requires
+
+
+class _Drawer:
+    """Draws one layout. A DTO class has one dict of places, filled once: this is what lets a type contain itself."""
+
+    def __init__(self, plan: Plan, grant: Grant | None) -> None:
+        self.plan, self.grant = plan, grant
+        self.made: dict[str, dict[str, Layout]] = {key: {} for key in plan.declared.records}
+        self.unions: list[tuple[dict[str, Layout], Sequence[Layout]]] = []
+
+    def draw(self) -> Layout:
+        for record in self.plan.declared.records.values():
+            self.made[record.key].update(self.record(record))
+        root = self.node(self.plan.declared.root)
+        for fields, options in self.unions:
+            fields.update(_merged([option.fields for option in options]))
+        return root
+
+    def record(self, record: Record) -> Iterator[tuple[str, Layout]]:
+        for each in record.fields:
+            action, guard = decide(self.plan, record, each, self.grant), self.plan.guard(record, each)
+            if isinstance(action, Drop):
+                continue
+            if isinstance(guard.rule, RowCap):
+                yield each.key, Layout(form="value", is_optional=True)
+            elif not isinstance(action, Show | Clip):
+                yield each.key, _VALUE
+            else:
+                yield each.key, Layout(is_prose=True, form="value") if guard.is_prose else self.node(each.node)
+
+    def node(self, node: Node) -> Layout:
+        match node:
+            case Reference(key):
+                record = self.plan.declared.records[key]
+                return Layout(fields=self.made[key], dto=record.cls, form="object")
+            case Nullable(inner) | Root(_, inner) | Converted(_, inner):
+                return self.node(inner)
+            case Listing(inner):
+                return Layout(fields={"*": self.node(inner)}, form="array")
+            case Positions(items):
+                return Layout(fields={"*": self.union([self.node(item) for item in items])}, form="array")
+            case Keyed(_, inner):
+                return Layout(fields={"*": self.node(inner)}, form="object")
+            case Choice(options):
+                return self.union([self.node(option) for option in options])
+            case _:
+                return _VALUE
+
+    def union(self, options: Sequence[Layout]) -> Layout:
+        fields: dict[str, Layout] = {}
+        self.unions.append((fields, [option for option in options if option.form != "value"]))
+        objects = {option.dto for option in options if option.form == "object"}
+        classes = frozenset(cls for option in options for cls in (option.dto, *option.mixed) if cls)
+        forms: set[Form] = {option.form for option in options}
+        return Layout(
+            fields=fields,
+            dto=next(iter(objects)) if len(objects) == 1 and not any(option.mixed for option in options) else None,
+            mixed=classes if len(objects) > 1 or any(option.mixed for option in options) else frozenset(),
+            form=forms.pop() if len(forms) == 1 else "unknown",
+        )
+
+
+def _merged(options: Sequence[Mapping[str, Layout]]) -> Iterator[tuple[str, Layout]]:
+    """The places of a union. Where options differ in what stands under a key, the last one is taken for a hint."""
+    for key in dict.fromkeys(key for fields in options for key in fields):
+        found = [fields[key] for fields in options if key in fields]
+        forms = {each.form for each in found} | {"unknown" for each in found if each.fields is not found[0].fields}
+        mixed = frozenset(cls for each in found for cls in (each.dto, *each.mixed) if cls)
+        yield (
+            key,
+            replace(
+                found[-1],
+                is_prose=any(each.is_prose for each in found),
+                dto=found[-1].dto if len(mixed) < 2 else None,  # noqa: PLR2004
+                mixed=mixed if len(mixed) > 1 else frozenset(),
+                form=found[-1].form if len(forms) == 1 else "unknown",
+                is_optional=len(found) < len(options) or any(each.is_optional for each in found),
+            ),
+        )

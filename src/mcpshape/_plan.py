@@ -5,7 +5,6 @@ from typing import Any
 
 from mcpshape._declared import read_type
 from mcpshape._guards import Guard, Plan, decide, is_shown, sources
-from mcpshape._layout import make_layout
 from mcpshape._nodes import (
     Field,
     Node,
@@ -47,8 +46,7 @@ def compile_plan(declared: Any, policy: Policy | None, where: str) -> Plan:
             guards[record.key, each.name] = guard if isinstance(guard, Guard) else Guard(Never())
             found = [guard] if isinstance(guard, Problem) else guard_problems(tree, record, each, guard, policy)
             problems += [Problem(f"{record.name}.{each.name}", found.message, found.remedy) for found in found]
-    prose = {place for place, guard in guards.items() if guard.is_prose}
-    plan = Plan(where, tree, policy, guards, make_layout(tree, prose))
+    plan = Plan(where, tree, policy, guards)
     problems += [] if problems else _dependency_problems(plan)
     if policy and _holds_values(tree.root):
         problems.append(Problem("the returned type", "it holds values without a rule.", "Return a DTO with rules."))

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from mcpshape._cleaning import REPLACEMENT, needs_care
 from mcpshape._guards import Plan
-from mcpshape._layout import NO_HINTS, Layout
+from mcpshape._layout import NO_HINTS, Layout, layout_of
 from mcpshape._nodes import Reference, Root
 from mcpshape._plain import make_plain
 from mcpshape._scope import Scope
@@ -30,7 +30,7 @@ class View:
     """
 
     data: Mapping[str, Any]
-    layout: Layout = field(default=NO_HINTS, repr=False)
+    layout: Layout = field(default=NO_HINTS, repr=False, compare=False)
     is_projected: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     def to_json(self) -> str:
@@ -71,7 +71,7 @@ def project(
     markers = {field.key for record in plan.declared.records.values() if (field := plan.cap(record))}
     if markers and not _tells(data, markers):
         _forget(data, markers)
-    return View({"result": data} if plan.is_wrapped else data, plan.layout, is_projected=True)
+    return View({"result": data} if plan.is_wrapped else data, layout_of(plan, grant), is_projected=True)
 
 
 def settle(plan: Plan, value: Any, grant: Grant | None, scope: Scope, finish: Finish) -> tuple[View, Sequence[str]]:

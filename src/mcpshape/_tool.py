@@ -11,6 +11,7 @@ from typing import Any, Union, get_args, get_origin
 from mcpshape._arguments import Parameters, accepted_kinds, read_parameters, resolve_hints
 from mcpshape._call import Call, Decisions, ask, call_under_way, encoder_problems, open_call, under_way
 from mcpshape._describe import NEUTRAL, describe
+from mcpshape._encodable import require_encodable
 from mcpshape._guards import Plan
 from mcpshape._options import Options, added_arguments, on_pages, option_problems, page_problems
 from mcpshape._paths import keys_at
@@ -102,6 +103,8 @@ def make_tool(
         raise DefinitionError(plan.where, problems)
     plan = on_pages(plan, options.page)
     formats = name_formats(encoder, decisions.formats if "format" in options.ask else ())
+    for each in formats.values():
+        require_encodable(plan, each)
     sends_structured = decisions.sends_structured(encoder, options.structured)
     schema = publish_schema(plan, has_choice="fields" in options.ask) if sends_structured else None
     added = added_arguments(options, decisions.policy, formats)

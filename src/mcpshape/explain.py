@@ -7,6 +7,7 @@ from typing import Any
 
 from mcpshape._budget import find_counter
 from mcpshape._hosts import HOSTS, Host
+from mcpshape._layout import layout_of
 from mcpshape._project import View
 from mcpshape._shaped import Shaped
 from mcpshape._tables import Array, as_table, find_arrays, obstacle
@@ -117,7 +118,7 @@ def explain_tool(shape: Shape, tool: str, value: Any = None, *, level: str | Non
         counted_by=counter.source,
         unit=counter.unit,
         levels=list(_levels(shape, tool, value)),
-        arrays=list(_arrays(View(usual.structured or {}, known_tool.plan.layout))),
+        arrays=list(_arrays(View(usual.structured or {}, layout_of(known_tool.plan, shape.grant)))),
         hosts=[_host(host, usual, sends_structured=sends_structured) for host in HOSTS],
     )
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, Unpack, overload
 
 from mcpshape._call import Call, Decisions, call_under_way, decision_problems, not_of_this_policy, open_call
 from mcpshape._describe import describe, instruct
+from mcpshape._encodable import require_encodable
 from mcpshape._failure import check_wording
 from mcpshape._guards import Plan
 from mcpshape._options import Options, ToolOptions, read_options
@@ -277,7 +278,8 @@ class Shape:
 
     def _plan(self, declared: Any) -> Plan:
         if declared not in self._plans:
-            self._plans[declared] = compile_plan(declared, self.policy, getattr(declared, "__name__", str(declared)))
+            plan = compile_plan(declared, self.policy, getattr(declared, "__name__", str(declared)))
+            self._plans[declared] = require_encodable(plan, self.encoder)
         return self._plans[declared]
 
     def _register(self, function: Callable[..., Any], plan: Plan, options: Options) -> Tool:

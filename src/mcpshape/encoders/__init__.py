@@ -5,7 +5,8 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from mcpshape._describe import Vocabulary
-from mcpshape.encoders._encoder import Encoder
+from mcpshape._layout import Layout
+from mcpshape.encoders._encoder import Checking, Encoder
 from mcpshape.encoders.fallback import Fallback
 from mcpshape.encoders.json import Json
 from mcpshape.encoders.toon import Toon
@@ -14,7 +15,7 @@ from mcpshape.errors import DefinitionError, Problem
 if TYPE_CHECKING:
     from mcpshape.encoders.markdown import Markdown
 
-__all__ = ["Encoder", "Fallback", "Json", "Markdown", "Toon", "Vocabulary", "find_encoder"]
+__all__ = ["Checking", "Encoder", "Fallback", "Json", "Layout", "Markdown", "Toon", "Vocabulary", "find_encoder"]
 
 GROUP = "mcpshape.encoders"
 """The entry-point group for encoders that can be chosen by name: each makes one when it is called without arguments."""

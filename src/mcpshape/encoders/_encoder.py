@@ -1,9 +1,12 @@
 """What an encoder is."""
 
-from typing import Protocol
+from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
 
 from mcpshape._describe import Vocabulary
+from mcpshape._layout import Layout
 from mcpshape._project import View
+from mcpshape.errors import Problem
 
 
 class Encoder(Protocol):
@@ -29,5 +32,17 @@ class Encoder(Protocol):
 
         Raises:
             EncodingError: The view cannot be written in this format.
+        """
+        ...
+
+
+@runtime_checkable
+class Checking(Protocol):
+    """What an encoder has beside, if it can tell at registration that it could not write the answers of a tool."""
+
+    def find_problems(self, layouts: Iterable[tuple[str, Layout]]) -> Iterable[Problem]:
+        """What is wrong, for all that one type can look like: grants in words, such as `standard without notes`.
+
+        Without a policy there is one layout, with no words. The layouts are made while they are taken.
         """
         ...

@@ -2,12 +2,13 @@
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mcpshape._describe import Vocabulary
+from mcpshape._layout import Layout
 from mcpshape._project import View
-from mcpshape.encoders._encoder import Encoder
+from mcpshape.encoders._encoder import Checking, Encoder
 from mcpshape.errors import DefinitionError, EncodingError, Problem
 
 INTRODUCTION = re.compile(r"(?:.+ could not be used for this answer; .+ follows\.\n)+")
@@ -75,6 +76,13 @@ class Fallback:
             else:
                 return _introduced(text, encoder.name, failed) if failed else text
         raise EncodingError(self.name, f"no format could be used ({_reasons(failed)})") from failed[0][1]
+
+    def find_problems(self, layouts: Iterable[tuple[str, Layout]]) -> Iterator[Problem]:
+        """What each of the encoders that can tell has against the answers of a tool."""
+        known = list(layouts)
+        for encoder in self.encoders:
+            if isinstance(encoder, Checking):
+                yield from encoder.find_problems(known)
 
 
 def _problems(encoders: tuple[Encoder, ...]) -> Iterator[Problem]:

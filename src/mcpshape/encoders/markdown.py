@@ -1,34 +1,26 @@
 """Views as Markdown (GitHub Flavored Markdown 0.29), rendered by Jinja2 in its sandbox."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import StrictUndefined, Template
-from jinja2.sandbox import SandboxedEnvironment
-from pydantic_core import to_json
+from jinja2 import BaseLoader, Template
 
 from mcpshape._describe import Vocabulary
 from mcpshape._layout import Layout
 from mcpshape._project import View
-from mcpshape.encoders._prose import LINE_BREAK, tame
-from mcpshape.errors import EncodingError
+from mcpshape.encoders._check import find_problems
+from mcpshape.encoders._escaping import NONE, NOTHING, Written, inline, leading
+from mcpshape.encoders._meter import LimitError, Meter
+from mcpshape.encoders._sandbox import Sandbox
+from mcpshape.errors import DefinitionError, EncodingError, Problem
 
-_NONE, _EMPTY_LIST, _EMPTY_TEXT, _NOTHING = "*none*", "*empty list*", '""', "*nothing shown*"
-# What opens a heading, a quote, a list, a rule or a check box at the start of a block. A number is a list by its mark.
-_BLOCK_START = re.compile(r"^[#>+=-]|^\[(?=[ xX]\])")
-_ORDERED = re.compile(r"^(\d{1,9})(?=[.)](\s|$))")
-_BLANK_LINES = re.compile(r"\n{3,}")
-# A backslash, or what opens or closes a construct: emphasis, code, links, images, strikethrough, entities.
-_SPECIAL = re.compile(
-    r"""\\(?=[!-/:-@\[-`{-~])|[*`]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])|(?<=!)\[|~(?=~)|&(?=\#?\w+;)""",
-    re.VERBOSE,
-)
-# No backslash here: after an address that stands as it is, some renderers take it for a part of the address.
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+# Blank lines beyond one say nothing, but for those inside of a block of code.
+_BLANK_LINES = re.compile(r"(^(`{3,})[^`\n]*\n(?:.*?\n)?\2[ \t]*$)|\n{3,}", re.MULTILINE | re.DOTALL)
+_LISTED = re.compile(r"(?:[-*+]|\d{1,9}[.)]) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +35,13 @@ class Markdown:
 
     Args:
         raw_prose: Leave prose exactly as it was written.
+        templates: The Jinja template of a DTO class, by name: what an object of it reads like, wherever it stands.
+        loader: Where the templates are.
+        max_seconds: How long the templates of one answer may run.
+        max_characters: How much they may write, in characters of text and entries of arrays.
+
+    Raises:
+        DefinitionError: The templates are named for what is no class, or there is no loader.
 
     Example:
         >>> from mcpshape import View
@@ -57,6 +56,10 @@ class Markdown:
     """
 
     raw_prose: bool = field(default=False, kw_only=True)
+    templates: Mapping[type, str] = field(default_factory=dict, kw_only=True, hash=False, repr=False)
+    loader: BaseLoader | None = field(default=None, kw_only=True, repr=False)
+    max_seconds: float = field(default=5.0, kw_only=True)
+    max_characters: int = field(default=20_000_000, kw_only=True)
     name: str = field(default="Markdown", init=False, repr=False)
     structured: bool = field(default=False, init=False, repr=False)
     vocabulary: Vocabulary = field(
@@ -64,79 +67,85 @@ class Markdown:
         init=False,
         repr=False,
     )
-    _template: Template = field(init=False, repr=False, compare=False)
+    _environment: Sandbox = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_template", _built_in())
+        if problems := list(_option_problems(self.templates, self.loader)):
+            raise DefinitionError("Markdown", problems)
+        object.__setattr__(self, "templates", dict(self.templates))
+        object.__setattr__(self, "_environment", Sandbox(self.loader, raw_prose=self.raw_prose))
 
     def encode(self, view: View) -> str:
         """The view as a Markdown document."""
+        meter = Meter(self.max_seconds, self.max_characters)
         try:
-            text = view.written(
-                lambda data: self._template.render(data=data, layout=view.layout, raw_prose=self.raw_prose)
-            )
+            text = view.written(lambda data: self._text(data, view.layout, meter))
+        except LimitError as error:
+            raise EncodingError(self.name, f"the template was stopped, because {error}") from error
         except Exception as error:
             raise EncodingError(self.name, f"the template failed with {type(error).__name__}") from error
-        return _BLANK_LINES.sub("\n\n", text).strip() or _NOTHING
+        return _BLANK_LINES.sub(lambda found: found[1] or "\n\n", text).strip() or NOTHING
+
+    def find_problems(self, layouts: Iterable[tuple[str, Layout]]) -> list[Problem]:
+        """What is wrong with the templates, for these layouts of one type."""
+        return find_problems(self._environment, self.templates, list(layouts)) if self.templates else []
+
+    def _text(self, data: Mapping[str, Any], layout: Layout, meter: Meter) -> str:
+        """The data as the template of its own class writes it, or as the built-in one does."""
+
+        def write(value: Any, layout: Layout) -> Written:
+            return self._write(value, layout, meter)
+
+        if self._has_own(data, layout):
+            return write(data, layout)
+        return _built_in(self.raw_prose).render(data=data, layout=layout, has_own=self._has_own, write_own=write)
+
+    def _has_own(self, value: Any, layout: Layout) -> bool:
+        """Whether templates write this value: an object, or an array of them, of a class that has a template."""
+        if isinstance(value, list):
+            entries = layout.at("*")
+            return any(value) and all(each is None or self._has_own(each, entries) for each in value)
+        return layout.dto in self.templates and isinstance(value, Mapping) and bool(value) and is_whole(value, layout)
+
+    def _write(self, value: Any, layout: Layout, meter: Meter) -> Written:
+        if isinstance(value, list):
+            texts = [self._write(each, layout.at("*"), meter) for each in value]
+            is_list = all(_LISTED.match(text) and "\n\n" not in text for text in texts)
+            return Written(("\n" if is_list else "\n\n").join(filter(None, texts)))
+        if value is None:
+            return Written(NONE)
+        template = self._environment.get_template(self.templates[layout.dto or type(None)])
+        with meter.running():
+            return Written(template.render(value).strip())
+
+
+def _option_problems(templates: Mapping[type, str], loader: BaseLoader | None) -> Iterator[Problem]:
+    for cls, name in templates.items():
+        if not isinstance(cls, type) or not isinstance(name, str):
+            yield Problem("templates", f"{cls!r} has {name!r}.", "Give the name of a template for each DTO class.")
+    if templates and loader is None:
+        yield Problem("loader", "there is none.", 'Pass one, such as jinja2.PackageLoader("your_package").')
 
 
 @cache
-def _built_in() -> Template:
-    source = files("mcpshape.encoders").joinpath("markdown.md.j2").read_text(encoding="utf-8")
-    return _environment().from_string(source)
-
-
-def _environment() -> SandboxedEnvironment:
-    environment = SandboxedEnvironment(
-        undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=False
-    )
-    environment.filters |= {
-        "inline": inline,
-        "leading": _leading,
-        "heading": _heading,
-        "quote": _quote,
-        "prose": _prose,
-        "table": _table,
-    }
+def _built_in(raw_prose: bool) -> Template:
+    environment = Sandbox(raw_prose=raw_prose)
+    environment.filters |= {"at_start": leading, "in_line": inline, "indentation": _indentation, "place": _place}
     environment.tests |= {"section": _is_section, "table": _is_table, "array": _is_array}
-    return environment
+    return environment.from_string(files("mcpshape.encoders").joinpath("markdown.md.j2").read_text(encoding="utf-8"))
 
 
-def inline(value: Any) -> str:
-    """One value inside a line of text."""
-    if isinstance(value, str):
-        return LINE_BREAK.sub("<br>", _TAG.sub("&lt;", _SPECIAL.sub(r"\\\g<0>", value))) or _EMPTY_TEXT
-    if value is None:
-        return _NONE
-    return _EMPTY_LIST if value == [] else _NOTHING if value == {} else to_json(value).decode()
+def _indentation(depth: int) -> Written:
+    return Written("  " * depth)
 
 
-def _leading(value: Any) -> str:
-    """One value at the start of a block, where a few more characters would open a construct."""
-    text = inline(value)
-    return _ORDERED.sub(r"\1\\", _BLOCK_START.sub(r"\\\g<0>", text)) if isinstance(value, str) else text
+def _place(layout: Layout, key: str) -> Layout:
+    return layout.at(key)
 
 
-def _cell(value: Any) -> str:
-    return "" if value is None else inline(value).replace("|", "\\|")
-
-
-def _heading(text: str, depth: int) -> str:
-    return f"{'#' * min(depth, 6)} {inline(text)}"
-
-
-def _prose(text: str, depth: int) -> str:
-    return _quote(tame(text, depth))
-
-
-def _quote(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in LINE_BREAK.split(text))
-
-
-def _table(rows: list[Mapping[str, Any]]) -> str:
-    keys = list(rows[0])
-    lines = [[_cell(key) for key in keys], ["---"] * len(keys), *([_cell(row[key]) for key in keys] for row in rows)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+def is_whole(value: Mapping[str, Any], layout: Layout) -> bool:
+    """Whether an object has all the keys that its layout promises, which a choice of fields may have taken away."""
+    return all(key in value or key == "*" or each.is_optional for key, each in layout.fields.items())
 
 
 def _is_array(value: Any) -> bool:

@@ -1,0 +1,152 @@
+"""Values in Markdown text, escaped for the place where they stand."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote as percent
+
+from pydantic_core import to_json
+
+from mcpshape.encoders._prose import LINE_BREAK, tame
+
+NONE, EMPTY_LIST, EMPTY_TEXT, NOTHING = "*none*", "*empty list*", '""', "*nothing shown*"
+_DEEPEST = 6
+_SHORTEST_FENCE = 3
+# What opens a heading, a quote, a list, a rule, a table or a check box at the start of a block. A number is a list by
+# its mark.
+_BLOCK_START = re.compile(r"^(?:[#>+=|-]|:(?=-)|\[(?=[ xX]\]))")
+_ORDERED = re.compile(r"^(\d{1,9})(?=[.)](\s|$))")
+# A backslash, or what opens or closes a construct: emphasis, code, links, images, strikethrough, entities.
+_SPECIAL = re.compile(
+    r"""\\(?=[!-/:-@\[-`{-~])|[*`]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])|(?<=!)\[|~(?=~)|&(?=\#?\w+;)""",
+    re.VERBOSE,
+)
+# Most values have nothing of this, which is quicker to see at once.
+_NEEDS_CARE = re.compile(r"[\\*`_\[\]~&<\r\n\x0b\x0c\x85\u2028\u2029]")
+# No backslash here: after an address that stands as it is, some renderers take it for a part of the address.
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+# What would become a construct with whatever follows.
+_LOOSE_END = re.compile(r"(?<!\\)((?:\\\\)*)([!\]\\~&])$")
+_BARE_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
+_CLOSING_MARKS = re.compile(r"(^|[ \t])(?=#+$)")
+_WEB = re.compile(r"(?:https?://|mailto:)[^\s/]", re.IGNORECASE)
+# RFC 3986, without what Markdown reads: parentheses, quotes, asterisks and brackets are sent percent-encoded.
+_URL_CHARACTERS = "%/?#:@!$&+,;=~-._"
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_BACKTICKS = re.compile("`+")
+
+
+class Written(str):
+    """Text that is finished: nothing in it is escaped again."""
+
+    __slots__ = ()
+
+
+def plain(value: Any) -> str:
+    """One value as text, spelled as in JSON."""
+    return str(value) if isinstance(value, str) else "none" if value is None else to_json(value).decode()
+
+
+def inline(value: Any) -> Written:
+    """One value inside a line of text."""
+    if value is None or value in ([], {}):
+        return Written(NONE if value is None else EMPTY_LIST if value == [] else NOTHING)
+    if isinstance(value, str) and value and not _NEEDS_CARE.search(value):
+        return Written(value)
+    if isinstance(value, bool | int | float):
+        return Written(to_json(value).decode())
+    return Written(LINE_BREAK.sub("<br>", _TAG.sub("&lt;", _SPECIAL.sub(r"\\\g<0>", plain(value)))) or EMPTY_TEXT)
+
+
+def leading(value: Any) -> Written:
+    """One value at the start of a block, where a few more characters would open a construct."""
+    if isinstance(value, int | float) or value is None:
+        return inline(value)
+    text = inline(plain(value).lstrip() if value else value)
+    return Written(_ORDERED.sub(r"\1\\", _BLOCK_START.sub(r"\\\g<0>", text))) if isinstance(value, str) else text
+
+
+def closed(text: Written) -> Written:
+    """The same, whatever stands right behind it."""
+    return Written(f"{text[:-1]}&lt;") if text.endswith("<") else Written(_LOOSE_END.sub(r"\1\\\2", text))
+
+
+def anywhere(value: Any) -> Written:
+    """One value on a line, wherever on the line it stands."""
+    return value if isinstance(value, Written) else closed(leading(value))
+
+
+def piped(text: str) -> Written:
+    """Finished text of a line in a row of a table."""
+    return Written(_BARE_PIPE.sub(r"\1\\|", text) if "|" in text else text)
+
+
+def cell(value: Any) -> Written:
+    """One value in a cell of a table, where none is told by nothing."""
+    return Written("") if value is None else piped(inline(value))
+
+
+def block(*lines: str) -> Written:
+    """Finished lines that stand alone at the margin, whatever is around them."""
+    return Written("\n".join(["\n", *lines, "\n"]))
+
+
+def heading(text: Any, level: int = 2) -> Written:
+    """A line that is a heading."""
+    words = _CLOSING_MARKS.sub(r"\1\\", inline(text))
+    return block(f"{'#' * min(max(level, 1), _DEEPEST)} {words}")
+
+
+def link(text: Any, url: Any) -> Written:
+    """A link to the web or to mail; where the address leads anywhere else, the text alone."""
+    if not isinstance(url, str) or not _WEB.match(url):
+        return anywhere(text)
+    name = re.sub(r"(?<!\\)((?:\\\\)*)([\[\]])", r"\1\\\2", closed(inline(text)))
+    return Written(f"[{name}]({_ENTITY.sub('&amp;', percent(url, safe=_URL_CHARACTERS))})")
+
+
+def fence(text: Any) -> Written:
+    """Text as it is, in a block of code."""
+    content = plain(text)
+    mark = "`" * max(_SHORTEST_FENCE, _longest_run(content) + 1)
+    return block(NONE) if text is None else block(mark, *LINE_BREAK.split(content), mark)
+
+
+def code(text: Any) -> Written:
+    """Text as it is, in a line."""
+    content = LINE_BREAK.sub(" ", plain(text))
+    if text is None or not content.strip():
+        return anywhere(text)
+    mark = "`" * (_longest_run(content) + 1)
+    return Written(f"{mark} {content} {mark}" if "`" in content else f"{mark}{content}{mark}")
+
+
+def quote(text: Any) -> Written:
+    """Plain text, set apart."""
+    lines = [closed(leading(line)) if line.strip() else "" for line in LINE_BREAK.split(plain(text))]
+    return block(NONE) if text is None else block(*_quoted([*(line and f"{line}  " for line in lines[:-1]), lines[-1]]))
+
+
+def prose(text: Any, level: int = 2, *, is_raw: bool = False) -> Written:
+    """What people wrote in Markdown, set apart, its headings below one of this level."""
+    if text is None:
+        return block(NONE)
+    return block(*_quoted(LINE_BREAK.split(plain(text) if is_raw else tame(plain(text), level))))
+
+
+def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> Written:
+    """Rows of alike keys and plain values."""
+    if not rows:
+        return block(EMPTY_LIST)
+    keys = [key for key in columns if key in rows[0]] or list(rows[0])
+    lines: list[Sequence[str]] = [list(map(cell, keys)), ["---"] * len(keys)]
+    lines += [[cell(row[key]) for key in keys] for row in rows]
+    return block(*(f"| {' | '.join(cells)} |" for cells in lines))
+
+
+def _quoted(lines: Sequence[str]) -> Iterator[str]:
+    return (f"> {line}" if line else ">" for line in lines)
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0)

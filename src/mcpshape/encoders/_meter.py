@@ -1,0 +1,96 @@
+"""How long a template may run and how much it may write, counted while it runs."""
+
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+_HIGHEST_BITS = 256
+
+
+class LimitError(Exception):
+    """A template ran longer or wrote more than it may."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """What the templates of one answer have used, of what they may.
+
+    Args:
+        seconds: The time left.
+        characters: The room left, in characters of text and in entries of arrays.
+    """
+
+    seconds: float
+    characters: int
+    ends: float = 0.0
+
+    def spend(self, amount: int = 0) -> None:
+        """Take room for some more characters or entries, and see that there is time left.
+
+        Raises:
+            LimitError: There is none.
+        """
+        self.characters -= amount
+        if self.characters < 0:
+            raise LimitError("it writes more than it may")
+        if monotonic() > self.ends:
+            raise LimitError("it takes longer than it may")
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Count while a template runs."""
+        self.ends = monotonic() + self.seconds
+        token = _METER.set(self)
+        try:
+            yield
+        finally:
+            _METER.reset(token)
+            self.seconds = self.ends - monotonic()
+
+
+_METER: ContextVar[Meter | None] = ContextVar("mcpshape_meter", default=None)
+
+
+def spend(amount: int = 0) -> None:
+    """Take room from the meter of the template that runs, if one does."""
+    if meter := _METER.get():
+        meter.spend(amount)
+
+
+def counted(entries: Iterable[Any]) -> Iterator[Any]:
+    """The entries, each of them counted when it is taken."""
+    for entry in entries:
+        spend(1)
+        yield entry
+
+
+def weighed(value: Any) -> Any:
+    """The same value, once there is room for all that is in it, however deep."""
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        spend(1 + (len(each) if isinstance(each, Sized) else 0))
+        inner = each.values() if isinstance(each, dict) else each if isinstance(each, list | tuple) else ()
+        pending.extend(inner)
+    return value
+
+
+def bounded(operator: str, left: Any, right: Any) -> None:
+    """See that an operation makes nothing huge.
+
+    Raises:
+        LimitError: It would.
+    """
+    if operator == "%" and not isinstance(left, int | float):
+        raise LimitError("it formats text with %")
+    if isinstance(left, int) and isinstance(right, int):
+        bits = {"*": left.bit_length() + right.bit_length(), "**": left.bit_length() * right}
+        if bits.get(operator, 0) > _HIGHEST_BITS:
+            raise LimitError("it makes a huge number")
+    elif operator == "*" and not (isinstance(left, int | float) and isinstance(right, int | float)):
+        raise LimitError("it multiplies what is no number")
+    elif operator == "+":
+        spend(sum(len(side) for side in (left, right) if isinstance(side, Sized)))
