@@ -51,10 +51,10 @@ def _obstacle(entries: Sequence[Mapping[str, Any]], path: str, *, allows_groups:
     if not keys:
         return f"{path or 'entry 1'} has no keys"
     for place, entry in enumerate(entries, 1):
-        for key in keys - entry.keys():
-            return f"entry {place} has no {path}{key}"
-        for key in entry.keys() - keys:
-            return f"entry 1 has no {path}{key}"
+        if entry.keys() != keys:
+            missing = min(keys - entry.keys(), default=None)
+            without, key = (place, missing) if missing is not None else (1, min(entry.keys() - keys))
+            return f"entry {without} has no {path}{key}"
     for key in keys:
         values = [entry[key] for entry in entries]
         if any(isinstance(value, list) for value in values):

@@ -12,6 +12,7 @@ from jinja2 import BaseLoader, Template
 from mcpshape._describe import Vocabulary
 from mcpshape._layout import Layout
 from mcpshape._project import View
+from mcpshape._tables import Array, obstacle
 from mcpshape.encoders._check import find_problems
 from mcpshape.encoders._escaping import NONE, NOTHING, Written, inline, leading
 from mcpshape.encoders._meter import LimitError, Meter
@@ -170,10 +171,4 @@ def _is_listed(value: Any) -> bool:
 
 
 def _is_table(rows: Any, layout: Layout) -> bool:
-    """Whether every entry is an object with the same keys and plain values, none of them prose."""
-    if not isinstance(rows, list) or not all(isinstance(row, Mapping) and row for row in rows):
-        return False
-    keys, hints = rows[0].keys(), layout.at("*")
-    if any(hints.at(key).is_prose for key in keys):
-        return False
-    return all(row.keys() == keys and all(_is_plain(value) for value in row.values()) for row in rows)
+    return isinstance(rows, list) and obstacle(Array("", rows, layout), allows_groups=False) is None
