@@ -357,7 +357,8 @@ def test_pages_hold_visible_rows_only() -> None:
 
 def test_a_choice_of_fields_without_the_list_has_no_page() -> None:
     """`fields` only ever leaves out."""
-    for limits in ({"limit": 10}, {"budget": Chars(800)}):
+    choices: tuple[dict[str, Any], ...] = ({"limit": 10}, {"budget": Chars(800)})
+    for limits in choices:
         shape = paged(MANY[:50], ask={"fields"}, **limits)
         assert data(call(shape, fields=["name"])) == {"name": "all"}
         assert set(data(call(shape, fields=["rows.id"]))) == {"page", "rows"}
