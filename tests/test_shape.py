@@ -325,7 +325,7 @@ async def test_a_wrong_call_without_a_framework_is_a_result_too() -> None:
     result = served(unknown=1)
     assert isinstance(result, CallToolResult)
     assert result.is_error
-    assert "The arguments do not fit: missing a required argument: 'name'" in str(result.content)
+    assert "name: this argument is missing." in str(result.content)
 
 
 async def test_a_parameter_that_no_client_can_send_is_left_alone() -> None:

@@ -4,9 +4,9 @@ import inspect
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from pydantic import GetCoreSchemaHandler, PydanticSchemaGenerationError, TypeAdapter, ValidationError
+from pydantic import GetCoreSchemaHandler, PydanticSchemaGenerationError, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema, to_jsonable_python
@@ -50,6 +50,8 @@ class Parameters:
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
+            filled = self.signature.parameters.keys() - self.adapters
+            self.check_names([name for name in kwargs if name not in filled])
             raise UserError(f"The arguments do not fit: {error}.", code="invalid_arguments") from None
         sent = {name: value for name, value in bound.arguments.items() if name in self.adapters}
         bound.arguments |= self._validate(sent, Resolving(find, bound.arguments.get("self")))
@@ -64,6 +66,22 @@ class Parameters:
         bound.apply_defaults()
         sent = {name: bound.arguments[name] for name in self.adapters if name not in self.added}
         return json.dumps(to_jsonable_python(sent, fallback=str, inf_nan_mode="strings"), sort_keys=True)
+
+    def input_schema(self, tool: str) -> dict[str, Any]:
+        """JSON Schema for the arguments, for a server that does not make its own."""
+        parameters = ((name, self.signature.parameters[name]) for name in self.adapters)
+        fields: dict[str, Any] = {
+            name: (each.annotation, ... if each.default is inspect.Parameter.empty else each.default)
+            for name, each in parameters
+        }
+        schema: dict[str, Any] = create_model(f"{tool}Arguments", **fields).model_json_schema()
+        return schema
+
+    def named_by_type(self, cls: type) -> list[str]:
+        """The parameters that are annotated with a class of a framework, which fills them."""
+        hints = {name: each.annotation for name, each in self.signature.parameters.items()}
+        classes = {name: get_origin(hint) or hint for name, hint in hints.items()}
+        return [name for name, each in classes.items() if isinstance(each, type) and issubclass(each, cls)]
 
     def check_names(self, names: Collection[str]) -> None:
         """See that a call names every argument that is needed, and no other than there are.

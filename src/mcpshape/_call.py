@@ -117,6 +117,19 @@ class Call:
             raise EncodingError(self.encoder.name, "the encoder returned no text")
         return text
 
+    def text(self, plan: Plan, value: Any) -> str:
+        """The text of a DTO.
+
+        Raises:
+            ProjectionError: The value does not fit its type.
+            EncodingError: The encoder cannot write it.
+        """
+
+        def finish(view: View) -> tuple[View, Sequence[str]]:
+            return view, (self._encode(view),)
+
+        return settle(plan, value, self.grant, self.scope(), finish)[1][0]
+
     def sentence(self, template: str, subjects: Mapping[str, tuple[Plan, Any]]) -> str:
         """A sentence about DTOs, each with the plan of its class."""
         views = {

@@ -1,22 +1,39 @@
 """Who is calling: recorded by an adapter for the time of one call, read by whatever narrows it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """What is known of a caller. `principal` is authenticated; `client` is what the client says of itself."""
+    """What is known of a caller.
+
+    Args:
+        principal: The client id of the access token.
+        client: The name that the client gives of itself; nobody has checked it.
+        subject: Whom the token stands for, unique for its issuer.
+        scopes: What the token allows.
+        client_version: Its version, likewise.
+        protocol: The revision of MCP that the request is made in, such as `2026-07-28`.
+        headers: The headers of the HTTP request, by names in lower case.
+    """
 
     principal: str | None = None
     client: str | None = None
+    subject: str | None = None
+    scopes: frozenset[str] = frozenset()
+    client_version: str | None = None
+    protocol: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def identity(self) -> str:
         """What keeps the handles of different callers apart."""
-        return f"principal {self.principal}" if self.principal is not None else f"client {self.client}"
+        if self.principal is None:
+            return f"client {self.client}"
+        return f"principal {self.principal}" + (f" for {self.subject}" if self.subject else "")
 
 
 _CALLER: ContextVar[Caller | None] = ContextVar("mcpshape_caller", default=None)

@@ -11,12 +11,27 @@ from mcpshape._guards import WHOLE, Place, Plan
 from mcpshape._nodes import Listing, Node, Nullable, Reference, Root, references
 from mcpshape._page import Limits
 from mcpshape._scope import PAGE
+from mcpshape._shaped import Sink
+from mcpshape._tokens import Keyring
 from mcpshape.encoders import Encoder, find_encoder
 from mcpshape.errors import Problem
 from mcpshape.policy import Grant, Policy
 
 _ASKABLE = ("fields", "format", "limit", "privacy")
 _PAGED_FORMS = frozenset({"list", "sequence"})
+
+
+class ShapeOptions(TypedDict, total=False):
+    """What of a shape can be changed; `None` changes nothing."""
+
+    encoder: Encoder | str | None
+    formats: Collection[Encoder | str] | None
+    grant: Grant | None
+    structured: bool | None
+    keyring: Keyring | None
+    principals: Mapping[str, Grant] | None
+    clients: Mapping[str, Grant] | None
+    sinks: Collection[Sink] | None
 
 
 class ToolOptions(TypedDict, total=False):

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, cast
 
 from mcp.shared.exceptions import MCPError
-from mcp.types import CallToolResult, InputRequiredResult, TextContent
+from mcp.types import INTERNAL_ERROR, CallToolResult, InputRequiredResult, TextContent
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
@@ -63,6 +63,11 @@ def _relink(schema: Any, handler: GetJsonSchemaHandler) -> Any:
         linked = handler(core_schema.definition_reference_schema(ref.removeprefix("#/$defs/")))
         return {**schema, "$ref": linked["$ref"]}
     return {key: _relink(each, handler) for key, each in schema.items()}
+
+
+def make_protocol_error(shaped: Shaped) -> MCPError:
+    """A failure where the protocol has no result for one, as when a resource is read."""
+    return MCPError(INTERNAL_ERROR, shaped.text)
 
 
 def make_result(shaped: Shaped) -> CallToolResult:

@@ -3,16 +3,17 @@
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, Unpack, overload
+from typing import Any, TypeVar, Unpack, cast, overload
 
 from mcpshape._call import Call, Decisions, call_under_way, decision_problems, not_of_this_policy, open_call
 from mcpshape._describe import describe, instruct
 from mcpshape._encodable import require_encodable
 from mcpshape._failure import check_wording
 from mcpshape._guards import Plan
-from mcpshape._options import Options, ToolOptions, read_options
+from mcpshape._options import Options, ShapeOptions, ToolOptions, read_options
 from mcpshape._plan import compile_plan, handle_kinds
 from mcpshape._project import View, settle
+from mcpshape._resource import make_resource
 from mcpshape._shaped import Shaped, Sink
 from mcpshape._tokens import Keyring
 from mcpshape._tool import Tool, declared_return, handle_problems, make_tool
@@ -68,6 +69,7 @@ class Shape:
         user_errors: Sequence[type[Exception]] = (),
         on_encoding_error: str = "The answer could not be written as {format}: {reason} (reference {reference})",
     ) -> None:
+        self._given: dict[str, Any] = {name: each for name, each in locals().items() if name != "self"}
         check_wording(on_encoding_error)
         encoder = find_encoder(encoder)
         named = {**(principals or {}), **(clients or {})}
@@ -105,33 +107,9 @@ class Shape:
         """The setting: the widest that any call gets."""
         return self._decisions.grant
 
-    def using(
-        self,
-        *,
-        encoder: Encoder | str | None = None,
-        formats: Collection[Encoder | str] | None = None,
-        grant: Grant | None = None,
-        structured: bool | None = None,
-        keyring: Keyring | None = None,
-        principals: Mapping[str, Grant] | None = None,
-        clients: Mapping[str, Grant] | None = None,
-        sinks: Sequence[Sink] | None = None,
-    ) -> "Shape":
+    def using(self, **changes: Unpack[ShapeOptions]) -> "Shape":
         """The same shape and tools with some of its decisions changed; the original stays as it is."""
-        decided = self._decisions
-        changed = Shape(
-            decided.policy,
-            encoder=encoder or decided.encoder,
-            formats=decided.formats if formats is None else formats,
-            grant=grant or decided.grant,
-            structured=decided.structured if structured is None else structured,
-            keyring=keyring or (None if self._is_ephemeral else decided.keyring),
-            principals=decided.principals if principals is None else principals,
-            clients=decided.clients if clients is None else clients,
-            sinks=decided.sinks if sinks is None else sinks,
-            user_errors=decided.user_errors,
-            on_encoding_error=decided.on_encoding_error,
-        )
+        changed = Shape(**{**self._given, **{name: each for name, each in changes.items() if each is not None}})
         for tool in self.tools.values():
             changed._register(tool.function, tool.plan, tool.options)
         return changed
@@ -175,6 +153,30 @@ class Shape:
             return self._register(function, plan, decided).served
 
         return decorate(function) if function else decorate
+
+    def text(self, value: Any, *, declared: Any = None) -> str:
+        """A DTO as the text that the call under way lets out, for prompts and for whatever is no tool.
+
+        Raises:
+            DefinitionError: The type breaks a rule of the policy.
+            ProjectionError: The value does not fit its type.
+            EncodingError: The encoder cannot write it.
+        """
+        plan = self._plan(type(value) if declared is None else declared)
+        return self._call(plan.where).text(plan, value)
+
+    def resource(self, function: _Function) -> _Function:
+        """Decorate a resource function whose return annotation is a DTO; goes under the server's `resource` decorator.
+
+        It then returns the text that a tool would answer with. Where a tool would answer with an error, it raises
+        `MCPError` with the same text, since a resource has no other way to fail.
+
+        Raises:
+            DefinitionError: The return type is untyped or breaks the policy.
+        """
+        where = f"resource {function.__name__}"
+        plan = require_encodable(compile_plan(declared_return(function, where), self.policy, where), self.encoder)
+        return cast(_Function, make_resource(function, plan, lambda: self._call(where)))
 
     def check_handles(self) -> None:
         """See that handles of every kind that some tool gives out are taken back by one; adapters call it.
