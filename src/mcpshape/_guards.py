@@ -171,7 +171,7 @@ def stands_in(plan: Plan, record: Record, field: Field, grant: Grant | None) -> 
 
 
 def is_whole(plan: Plan, record: Record, field: Field, grant: Grant | None) -> bool:
-    """Whether a field leaves as it is, with all that is inside it."""
+    """Whether a field leaves as it is, with all that is inside it, whatever level some of its rows are held at."""
     return _is_whole(plan, record, field, grant, ())
 
 
@@ -180,6 +180,8 @@ def _is_whole(plan: Plan, record: Record, field: Field, grant: Grant | None, see
     if decide(plan, record, field, grant) != Show() or guard.hides_rows(grant):
         return False
     inner = [plan.declared.records[key] for key in references(field.node) if key not in seen]
+    if any(plan.cap(each) for each in inner) and granted(grant).level != _narrowest(plan):
+        return False
     return all(
         _is_whole(plan, each, part, grant, (*seen, each.key))
         for each in inner
