@@ -256,16 +256,5 @@ def steps(tree: Declared, record: Record, path: str) -> Iterator[tuple[Record, F
         owner = row_type(tree, step.node)
 
 
-def steps_by_key(tree: Declared, path: str) -> bool:
-    """Whether a dotted path of wire names, from the root on, leads to a field."""
-    records = list(references(tree.root))
-    for key in path.split("."):
-        found = [field for each in records for field in tree.records[each].fields if field.key == key]
-        if not found:
-            return False
-        records = [each for field in found for each in references(field.node)]
-    return True
-
-
 def _is_object(node: Node) -> bool:
     return isinstance(node, Reference | Keyed) or (isinstance(node, Root) and _is_object(node.inner))
