@@ -70,11 +70,11 @@ def _keyed(node: Node) -> int:
 
 def _there_are(plan: Plan, path: str, grant: Grant | None) -> str:
     """The fields at the first place of a path that has none of its next name."""
-    known = path.split(".")
-    while known and not (keys := keys_at(plan, grant, ".".join(known[:-1]))):
-        known.pop()
-    holder = ".".join(known[:-1])
-    return f"There are: {', '.join(f'{holder}.{key}' if holder else key for key in keys)}."
+    parents = path.split(".")[:-1]
+    while parents and not keys_at(plan, grant, ".".join(parents)):
+        parents.pop()
+    keys, holder = keys_at(plan, grant, ".".join(parents)), "".join(f"{each}." for each in parents)
+    return f"There are: {', '.join(f'{holder}{key}' for key in keys)}."
 
 
 def is_chosen(plan: Plan, path: str, chosen: Chosen) -> bool:
