@@ -10,9 +10,10 @@ from typing import Any
 
 from mcpshape._caller import Caller, current_caller
 from mcpshape._describe import Vocabulary
-from mcpshape._failure import crash, explain
+from mcpshape._failure import check_wording, crash, explain
 from mcpshape._fields import choose_fields, keep_chosen
 from mcpshape._guards import Plan
+from mcpshape._narrowing import Entries
 from mcpshape._page import WHOLE_ANSWER, Limits, Page, Turn, fill, tell
 from mcpshape._paths import Paths, count_entries, list_paths
 from mcpshape._project import View, project, settle
@@ -20,8 +21,8 @@ from mcpshape._say import say
 from mcpshape._scope import Scope, Window
 from mcpshape._shaped import Record, Shaped, Sink
 from mcpshape._tokens import Handles, Keyring
-from mcpshape.encoders import Encoder
-from mcpshape.errors import EncodingError, Problem, UserError
+from mcpshape.encoders import Encoder, find_encoder
+from mcpshape.errors import DefinitionError, EncodingError, Problem, UserError
 from mcpshape.policy import Grant, Policy
 
 _LOG = logging.getLogger("mcpshape")
@@ -37,8 +38,7 @@ class Decisions:
     grant: Grant | None
     structured: bool | None
     keyring: Keyring
-    principals: Mapping[str, Grant]
-    clients: Mapping[str, Grant]
+    entries: Entries
     sinks: tuple[Sink, ...]
     user_errors: tuple[type[Exception], ...]
     on_encoding_error: str
@@ -162,6 +162,7 @@ class Call:
             tool=self.where.removeprefix("tool "),
             level=self.grant.level if self.grant else None,
             toggles=tuple(sorted(self.grant.toggles)) if self.grant else (),
+            narrowed_by=self.grant.narrowed_by if self.grant else (),
             format=self.encoder.name,
             client=self.caller.client,
             principal=self.caller.principal,
@@ -221,20 +222,40 @@ def ask(call: Call, *, encoder: Encoder, privacy: str | None = None, fields: Seq
 def open_call(
     decisions: Decisions, where: str, plan_of: Callable[[Any], Plan], *, encoder: Encoder, cap: Grant | None = None
 ) -> Call:
-    """The call of whoever is calling: setting, tool, principal and client, each of which only narrows."""
-    caller = current_caller() or Caller()
-    grant = decisions.grant
-    if grant is not None:
-        if cap is not None:
-            grant = grant.narrowed("tool", cap)
-        if decisions.principals:
-            # Whoever is not authenticated where principals are told apart gets the least.
-            least = grant.policy.widest(grant.policy.levels[0])
-            named = least if caller.principal is None else decisions.principals.get(caller.principal, grant)
-            grant = grant.narrowed(f"principal {caller.principal or 'unknown'}", named)
-        if caller.client is not None and caller.client in decisions.clients:
-            grant = grant.narrowed(f"client {caller.client}", decisions.clients[caller.client])
-    return Call(decisions=decisions, where=where, encoder=encoder, grant=grant, caller=caller, plan_of=plan_of)
+    """The call of whoever is calling: setting, tool, principal, scopes and client, each of which only narrows."""
+    caller = current_caller()
+    grant = decisions.grant and decisions.entries.narrow(decisions.grant, cap, caller)
+    return Call(
+        decisions=decisions, where=where, encoder=encoder, grant=grant, caller=caller or Caller(), plan_of=plan_of
+    )
+
+
+def decide(given: Mapping[str, Any]) -> Decisions:
+    """The decisions of a shape, from the arguments that it was given.
+
+    Raises:
+        DefinitionError: An argument is not what it should be.
+    """
+    check_wording(given["on_encoding_error"])
+    encoder, policy = find_encoder(given["encoder"]), given["policy"]
+    entries = {name: dict(given[name] or {}) for name in ("principals", "scopes", "clients")}
+    grants = {"grant": given["grant"]} if given["grant"] else {}
+    named = {f"{name}.{who}": grant for name, each in entries.items() for who, grant in each.items()}
+    if problems := list(decision_problems(policy, encoder, {**grants, **named})):
+        raise DefinitionError("Shape", problems)
+    setting = (given["grant"] or policy.grant()) if policy else None
+    return Decisions(
+        policy=policy,
+        encoder=encoder,
+        formats=tuple(given["formats"]),
+        grant=setting and setting.policy.widest(setting.policy.levels[-1]).narrowed("setting", setting),
+        structured=given["structured"],
+        keyring=given["keyring"] or Keyring.of_this_process(),
+        entries=Entries(**entries),
+        sinks=tuple(given["sinks"]),
+        user_errors=tuple(given["user_errors"]),
+        on_encoding_error=given["on_encoding_error"],
+    )
 
 
 def decision_problems(policy: Policy | None, encoder: Any, grants: Mapping[str, Any]) -> Iterator[Problem]:
