@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, TypeVar, Unpack, cast, overload
 
-from mcpshape._call import Call, call_under_way, decide, not_of_this_policy, open_call
+from mcpshape._call import Call, Decisions, call_under_way, decide, not_of_this_policy, open_call
 from mcpshape._describe import describe, instruct
 from mcpshape._encodable import require_encodable
 from mcpshape._guards import Plan
@@ -103,8 +103,8 @@ class Shape:
         return shape
 
     @property
-    def owner(self) -> object:
-        """What tells its tools from those of a changed copy; see `Live`."""
+    def decisions(self) -> Decisions:
+        """All that was decided, which also tells its tools from those of a changed copy; settings start from it."""
         return self._decisions
 
     def begin(self) -> AbstractContextManager["Shape"]:
