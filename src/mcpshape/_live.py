@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from threading import Lock
@@ -16,12 +16,17 @@ from mcpshape.shape import Shape
 class Source(Protocol):
     """What an adapter serves: a `Shape`, or a `Live` one."""
 
+    def check_handles(self) -> None:
+        """See that handles of every kind are taken back."""
+        ...
+
     def begin(self) -> AbstractContextManager[Shape]:
         """A context in which one request is answered; it gives the shape in force."""
         ...
 
-    def rewrites(self, tool: str, description: str) -> bool:
-        """Whether a listed tool has to be described anew."""
+    @property
+    def former(self) -> Sequence[Shape]:
+        """The shapes whose texts a server may have been given, which are out of date by now."""
         ...
 
 
@@ -45,9 +50,7 @@ class Live:
 
     def __init__(self, shape: Shape, settings: Followed) -> None:
         self._shape, self._settings, self._lock = shape, settings, Lock()
-        self._written: set[tuple[str, str]] = set()
-        self._write(shape)
-        self._now = shape
+        self._now, self._former = shape, [shape]
         self._renew()
 
     def current(self) -> Shape:
@@ -69,20 +72,34 @@ class Live:
     @property
     def tools(self) -> Mapping[str, Tool]:
         """The tools, whose served functions answer under the settings of the request that calls them."""
-        return {name: replace(tool, served=self._serve(tool)) for name, tool in self.current().tools.items()}
+        return {name: replace(tool, served=self._serve(tool)) for name, tool in self._given_out().tools.items()}
 
-    def rewrites(self, tool: str, description: str) -> bool:
-        """Whether a listed tool has the description of now or one from before; adapters call it."""
-        return (tool, description) in self._written
+    def instructions(self) -> str:
+        """What a model has to know to read the answers of now, for the server's `instructions`."""
+        return self._given_out().instructions()
+
+    @property
+    def former(self) -> Sequence[Shape]:
+        """The shapes whose texts a server may have been given; adapters look for them."""
+        return self._former
+
+    def check_handles(self) -> None:
+        """See that handles of every kind that some tool gives out are taken back by one; adapters call it.
+
+        Raises:
+            DefinitionError: Nobody takes back a kind.
+        """
+        self.current().check_handles()
+
+    def _given_out(self) -> Shape:
+        now = self.current()
+        self._former = [*self._former, *([now] if now not in self._former else [])]
+        return now
 
     def _renew(self) -> None:
         changed = self._settings.apply(self._shape)
         if changed is not None:
             self._now = changed
-            self._write(changed)
-
-    def _write(self, shape: Shape) -> None:
-        self._written |= {(name, tool.description.strip()) for name, tool in shape.tools.items()}
 
     def _serve(self, tool: Tool) -> Callable[..., Any]:
         """A function that looks like the tool's own and is the one of the settings in force."""

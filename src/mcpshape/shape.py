@@ -78,6 +78,7 @@ class Shape:
         self._given = {**given, "keyring": self._decisions.keyring}
         self._plans: dict[Any, Plan] = {}
         self.tools: dict[str, Tool] = {}
+        self.former: Sequence[Shape] = ()
 
     @property
     def policy(self) -> Policy | None:
@@ -110,10 +111,6 @@ class Shape:
     def begin(self) -> AbstractContextManager["Shape"]:
         """What a request is answered with, from its beginning to its end; adapters call it."""
         return nullcontext(self)
-
-    def rewrites(self, tool: str, description: str) -> bool:
-        """Whether a listed tool has to be described anew; adapters call it."""
-        return False
 
     @overload
     def tool(self, function: _Function, /) -> _Function: ...
