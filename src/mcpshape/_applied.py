@@ -1,9 +1,8 @@
 """Settings on a shape: what of it they change, and what of them it has no place for."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from mcpshape._budget import Chars, Tokens
 from mcpshape._options import ShapeOptions, ToolOptions
@@ -104,8 +103,10 @@ class Application:
         known = self.shape.tools
         for name in [name for name in self.settings.tools if name not in known]:
             self._note(("tools", name), f"there is no tool {name!r}.", f"Choose from: {', '.join(known) or 'none'}.")
-        entries = {name: self.settings.tools.get(name, ToolEntry()) for name in known}
-        return {name: self._tool(("tools", name), known[name], entry) for name, entry in entries.items()}
+        none = ToolEntry.model_validate({})
+        return {
+            name: self._tool(("tools", name), tool, self.settings.tools.get(name, none)) for name, tool in known.items()
+        }
 
     def _tool(self, place: Steps, tool: Tool, entry: ToolEntry) -> ToolOptions:
         """The options of a tool: its own entry, else its code, else what is set for the server."""
@@ -114,14 +115,13 @@ class Application:
             self._note((*place, "limit"), "this tool answers with no list in pages.", "Leave it out.")
         limit = entry.limit or usual.limit or (settings.limit if usual.page else None)
         budget = self._budget((*place, "budget"), entry.budget) or usual.budget
-        found: dict[str, Any] = {
-            "encoder": self._encoder((*place, "format"), entry.format),
-            "structured": entry.structured,
-            "privacy": self._cap(place, entry.level, usual.privacy),
-            "limit": limit,
-            "budget": budget or self._budget(("budget",), settings.budget),
-        }
-        return ToolOptions(**{name: value for name, value in found.items() if value is not None})  # type: ignore[typeddict-item]
+        return ToolOptions(
+            encoder=self._encoder((*place, "format"), entry.format) or usual.encoder,
+            structured=usual.structured if entry.structured is None else entry.structured,
+            privacy=self._cap(place, entry.level, usual.privacy),
+            limit=limit,
+            budget=budget or self._budget(("budget",), settings.budget),
+        )
 
     def _cap(self, place: Steps, level: str | None, usual: str | None) -> str | None:
         """The narrower of two levels for a tool."""
@@ -136,21 +136,24 @@ class Application:
         if written is None:
             return None
         chosen = Format(name=written) if isinstance(written, str) else written
+        options = chosen.model_extra or {}
         try:
-            return find_encoder(chosen.name, **(chosen.model_extra or {}))
+            return find_encoder(chosen.name, **options)
         except DefinitionError as error:
             for problem in error.problems:
-                step = (problem.path,) if problem.path in (chosen.model_extra or {}) else ()
+                step = (problem.path,) if problem.path in options else ()
                 self._note((*place, *step), problem.message, problem.remedy)
             return None
 
     def _budget(self, place: Steps, budget: Budget | None) -> Chars | Tokens | None:
         if budget is None:
             return None
-        if (budget.chars is None) == (budget.tokens is None):
-            self._note(place, "it is not one of chars and tokens.", "Write { chars = 8000 } or { tokens = 2000 }.")
-            return None
-        return Tokens(budget.tokens) if budget.chars is None else Chars(budget.chars)
+        if budget.chars is not None and budget.tokens is None:
+            return Chars(budget.chars)
+        if budget.tokens is not None and budget.chars is None:
+            return Tokens(budget.tokens)
+        self._note(place, "it is not one of chars and tokens.", "Write { chars = 8000 } or { tokens = 2000 }.")
+        return None
 
     def _keyring(self) -> Keyring | None:
         secret, file = self.settings.secret, self.settings.secret_file

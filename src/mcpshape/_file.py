@@ -1,6 +1,5 @@
 """A file as it was last seen, at the price of one look for each later question whether it is still the same."""
 
-import os
 import re
 import time
 import tomllib
@@ -63,7 +62,7 @@ def parse(path: Path, seen: Seen) -> dict[str, Any]:
 
 def _look_at(path: Path) -> Look | None:
     try:
-        found = os.stat(path)
+        found = path.stat()
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino

@@ -20,6 +20,10 @@ class Entries:
     scopes: Mapping[str, Grant]
     clients: Mapping[str, Grant]
 
+    def __bool__(self) -> bool:
+        """Whether callers are told apart."""
+        return bool(self.principals or self.scopes or self.clients)
+
     def narrow(self, grant: Grant, cap: Grant | None, caller: Caller | None) -> Grant:
         """The grant of one call. Whoever cannot be told apart where callers are gets the narrowest level."""
         if cap is not None:

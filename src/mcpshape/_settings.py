@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_core import to_json
@@ -78,10 +78,6 @@ class Settings(BaseModel):
     clients: dict[str, CallerEntry] = {}
 
 
-class _Environment(Settings, BaseSettings):
-    """The same for the reader of the environment. Never made: its constructor reads variables of its own accord."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
     """Settings before they are checked, by where they come from; `options` go before `environment` before `file`."""
@@ -120,7 +116,9 @@ def read_environment(prefix: str) -> tuple[dict[str, Any], list[Problem]]:
         and name[len(prefix) :].lower().split(_DELIMITER)[0] not in Settings.model_fields
     ]
     try:
-        return EnvSettingsSource(_Environment, env_prefix=prefix, env_nested_delimiter=_DELIMITER)(), problems
+        # Only its fields are read. As BaseSettings it would read variables without a prefix whenever it is validated.
+        model = cast(type[BaseSettings], Settings)
+        return EnvSettingsSource(model, env_prefix=prefix, env_nested_delimiter=_DELIMITER)(), problems
     except SettingsError as error:
         found = re.search(r'field "(\w+)"', str(error))
         name = prefix.upper() + (found[1].upper() if found else "")
@@ -189,7 +187,8 @@ def _is_arm(loc: Place, name: str) -> bool:
 
 def _in_place(loc: Place, kind: str) -> tuple[Place, str]:
     kind = "format_type" if _is_arm(loc, "Format") else kind
-    return tuple(key for before, key in zip(("", *loc), loc, strict=False) if (before, key) != ("format", "Format")), kind
+    steps = zip(("", *loc), loc, strict=False)
+    return tuple(key for before, key in steps if (before, key) != ("format", "Format")), kind
 
 
 def _without(written: Mapping[str, Any], place: Place) -> dict[str, Any]:

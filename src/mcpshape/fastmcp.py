@@ -38,7 +38,8 @@ class _Record(Middleware):
     @override
     async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         request = context.fastmcp_context.request_context if context.fastmcp_context else None
-        with self.source.begin() as shape, calling(read_caller(request.session, request.request) if request else Caller()):
+        caller = read_caller(request.session, request.request) if request else Caller()
+        with self.source.begin() as shape, calling(caller):
             if request and context.method != "initialize":
                 await self.audience.hear(request.session, shape)
             return await call_next(context)

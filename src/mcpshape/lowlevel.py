@@ -14,7 +14,8 @@ from mcp.types import INVALID_PARAMS, CallToolRequestParams, ListToolsResult, Pa
 from mcpshape._changes import Audience, serve_subscriptions
 from mcpshape._live import Source
 from mcpshape._tool import Tool as Shaped
-from mcpshape.mcpserver import record
+from mcpshape.errors import DefinitionError, Problem
+from mcpshape.mcpserver import Recording
 
 
 def attach(server: Server[Any], shape: Source, *, bus: SubscriptionBus | None = None) -> None:
@@ -33,7 +34,7 @@ def attach(server: Server[Any], shape: Source, *, bus: SubscriptionBus | None = 
     """
     shape.check_handles()
     told = serve_subscriptions(server) if shape.former and bus is None else bus
-    server.middleware.append(record(shape, Audience(shape, told)))
+    server.middleware.append(Recording(shape, Audience(shape, told)))
 
 
 def add_tools(server: Server[Any], shape: Source, *, owner: object = None) -> None:
@@ -46,7 +47,16 @@ def add_tools(server: Server[Any], shape: Source, *, owner: object = None) -> No
         server: The server.
         shape: The shape.
         owner: The object that the tools belong to, where they are methods.
+
+    Raises:
+        DefinitionError: The shape tells callers apart, and it is not attached to the server.
     """
+    with shape.begin() as now:
+        if now.decisions.entries and not any(isinstance(each, Recording) for each in server.middleware):
+            problem = Problem(
+                "attach", "callers are told apart, and none is recorded.", "Call attach before add_tools."
+            )
+            raise DefinitionError("add_tools", [problem])
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams) -> ListToolsResult:
         with shape.begin() as now:

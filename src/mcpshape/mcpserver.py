@@ -1,8 +1,9 @@
 """The adapter for `MCPServer` of the MCP Python SDK."""
 
+from dataclasses import dataclass
 from typing import Any
 
-from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 
 from mcpshape._caller import calling
@@ -26,38 +27,39 @@ def attach(server: MCPServer[Any], shape: Source) -> None:
     """
     shape.check_handles()
     # The bus is an argument of the server and no attribute; its own context reaches it like this.
-    server.middleware.append(record(shape, Audience(shape, server._subscriptions)))  # noqa: SLF001
+    server.middleware.append(Recording(shape, Audience(shape, server._subscriptions)))  # noqa: SLF001
 
 
-def record(source: Source, audience: Audience) -> ServerMiddleware[Any]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
     """The middleware of the SDK that `attach` adds, for whichever of its server classes."""
 
-    async def recorded(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        with source.begin() as shape, calling(read_caller(ctx.session, ctx.request)):
+    source: Source
+    audience: Audience
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Answer one request under what is in force when it begins."""
+        with self.source.begin() as shape, calling(read_caller(ctx.session, ctx.request)):
             if ctx.method != "initialize":
-                await audience.hear(ctx.session, shape)
+                await self.audience.hear(ctx.session, shape)
             params = ctx.params or {}
             is_call = ctx.method == "tools/call"
             refused = refuse(shape, str(params.get("name")), params.get("arguments") or {}) if is_call else None
-            return _renew(await call_next(ctx), source, shape) if refused is None else make_result(refused)
-
-    return recorded
+            return _renew(await call_next(ctx), self.source, shape) if refused is None else make_result(refused)
 
 
 def _renew(result: HandlerResult, source: Source, shape: Shape) -> HandlerResult:
     """What a server says of itself and of its tools, as it is now; at this point results are plain data."""
     if not source.former or not isinstance(result, dict):
         return result
+    changes: dict[str, Any] = {}
     if isinstance(tools := result.get("tools"), list):
-        return {**result, "tools": [_without_none({**tool, **relist(tool["name"], tool, source, shape)}) for tool in tools]}
-    if isinstance(capabilities := result.get("capabilities"), dict):
-        told = reword(result["instructions"], source, shape) if result.get("instructions") else None
-        result = {**result, **({"instructions": told} if told else {})}
-        if "protocolVersion" in result and "tools" in capabilities:
-            offered = {**capabilities, "tools": {**capabilities["tools"], "listChanged": True}}
-            result = {**result, "capabilities": offered}
-    return result
-
-
-def _without_none(tool: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in tool.items() if value is not None}
+        renewed = [{**tool, **relist(tool["name"], tool, source, shape)} for tool in tools]
+        changes["tools"] = [{key: value for key, value in tool.items() if value is not None} for tool in renewed]
+    if "capabilities" in result and result.get("instructions"):
+        changes["instructions"] = reword(result["instructions"], source, shape)
+    if "protocolVersion" in result:
+        # Where there is a handshake, the SDK says on its own that the list never changes.
+        capabilities = result["capabilities"]
+        changes["capabilities"] = {**capabilities, "tools": {**capabilities.get("tools", {}), "listChanged": True}}
+    return {**result, **changes}

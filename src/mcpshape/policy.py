@@ -82,7 +82,8 @@ class Grant:
 
     def explain(self) -> str:
         """The grant in words: who narrowed it, the level, and each toggle."""
-        lines = [*map(str, self.reasons), f"level {self.level} ({self.policy.rank(self.level) + 1} of {len(self.policy.levels)})"]
+        place = f"{self.policy.rank(self.level) + 1} of {len(self.policy.levels)}"
+        lines = [*map(str, self.reasons), f"level {self.level} ({place})"]
         return "\n".join(lines + [self._explain_toggle(name) for name in sorted(self.policy.toggles)])
 
     def _explain_toggle(self, name: str) -> str:

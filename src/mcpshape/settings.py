@@ -16,6 +16,8 @@ from mcpshape.shape import Shape
 __all__ = ["Live", "follow"]
 
 _LOG = logging.getLogger("mcpshape")
+
+
 def follow(
     shape: Shape,
     path: str | Path | None,
@@ -50,6 +52,7 @@ class _File:
     watched: list[Path] = field(default_factory=list)
     seen: list[Seen] | None = field(default=None, repr=False)
     good: tuple[Settings, Sources] | None = field(default=None, repr=False)
+    secret: list[Seen] = field(default_factory=list, repr=False)
     count: int = 0
 
     def apply(self, shape: Shape) -> Shape | None:
@@ -60,7 +63,7 @@ class _File:
             if self.good is None:
                 raise
             told = "; ".join(str(problem) for problem in error.problems)
-            _LOG.warning("settings %s: the last good ones stay in force: %s", self.path, told)
+            _LOG.warning("%s: the last good ones stay in force: %s", self._where(), told)
             changed = None
         if changed is None and self.good and len(shape.tools) != self.count:
             changed = self._apply(shape, *self.good)
@@ -86,21 +89,25 @@ class _File:
         environment, problems = read_environment(self.prefix)
         sources = Sources(file=file, environment=environment, options=self.options, prefix=self.prefix)
         settings, mistakes = sources.read()
-        had = self._secret()
         self._watch(settings)
         try:
             shape = self._apply(shape, settings, sources)
         except DefinitionError as error:
             mistakes += error.problems
         if problems or mistakes:
-            raise DefinitionError(f"settings {self.path}", dict.fromkeys([*problems, *mistakes]))
+            raise DefinitionError(self._where(), dict.fromkeys([*problems, *mistakes]))
+        secret = (self.seen or [])[1 if self.path else 0 :]
         if self.good is not None:
-            self._tell(self.good[0], settings, has_other_secret=had != self._secret())
-        self.good = settings, sources
+            is_other = [each.content for each in secret] != [each.content for each in self.secret]
+            self._tell(self.good[0], settings, has_other_secret=is_other)
+        self.good, self.secret = (settings, sources), secret
         return shape
 
     def _apply(self, shape: Shape, settings: Settings, sources: Sources) -> Shape:
         return Application(shape, settings, self._folder(), sources.name).run()
+
+    def _where(self) -> str:
+        return f"settings {self.path}" if self.path else "settings"
 
     def _folder(self) -> Path:
         return self.path.parent if self.path else Path()
@@ -112,13 +119,10 @@ class _File:
         self.watched = [*main, *([(self._folder() / Path(secret).expanduser())] if secret else [])]
         self.seen = [*(self.seen or [])[: len(main)], *map(see, self.watched[len(main) :])]
 
-    def _secret(self) -> object:
-        return self.seen[-1].content if self.seen and self.good and self.good[0].secret_file else None
-
     def _tell(self, before: Settings, now: Settings, *, has_other_secret: bool) -> None:
         """Say in the log what changed, by its keys."""
         was, has = flatten(before), flatten(now)
         keys = sorted(key for key in was.keys() | has.keys() if was.get(key) != has.get(key))
         if has_other_secret and "secret_file" not in keys:
             keys.append("what secret_file holds")
-        _LOG.info("settings %s: changed %s", self.path, ", ".join(keys) or "nothing")
+        _LOG.info("%s: changed %s", self._where(), ", ".join(keys) or "nothing")

@@ -1,6 +1,6 @@
 """Encoders turn a view into text. One that you write needs `name`, `vocabulary`, `structured` and `encode`."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from importlib.metadata import entry_points
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -36,8 +36,7 @@ def find_encoder(encoder: Encoder | str, **options: Any) -> Encoder:
         raise DefinitionError("encoder", [Problem("format", f"{encoder!r} is not installed.", remedy)])
     try:
         make = installed[encoder].load()
-        if problems := list(_option_problems(make, options)):
-            raise DefinitionError("encoder", problems)
+        _check_options(make, options)
         made: Encoder = make(**options)
     except DefinitionError:
         raise
@@ -47,11 +46,11 @@ def find_encoder(encoder: Encoder | str, **options: Any) -> Encoder:
     return made
 
 
-def _option_problems(make: Any, options: Collection[str]) -> Iterator[Problem]:
-    known = [name for name in signature(make).parameters if not name.startswith("_")] if options else []
-    for name in options:
-        if name not in known:
-            yield Problem(name, "there is no such option.", f"Choose from: {', '.join(known) or 'none'}.")
+def _check_options(make: Any, options: Collection[str]) -> None:
+    known = list(signature(make).parameters) if options else []
+    remedy = f"Choose from: {', '.join(known) or 'none'}."
+    if problems := [Problem(name, "there is no such option.", remedy) for name in options if name not in known]:
+        raise DefinitionError("encoder", problems)
 
 
 def name_formats(encoder: Encoder, offered: Collection[Encoder | str]) -> dict[str, Encoder]:
