@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +25,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.exceptions import MCPError
 from mcp.types import Implementation, ToolListChangedNotification
 from pydantic import BaseModel
 
@@ -34,7 +35,7 @@ import mcpshape.mcpserver
 from mcpshape import Always, Chars, DefinitionError, Keyring, Mask, Policy, Shape, Since, Toggle, Tokens, When
 from mcpshape._caller import Caller, calling
 from mcpshape._shaped import Record
-from mcpshape.encoders import Json, Toon
+from mcpshape.encoders import Json, Markdown
 from mcpshape.settings import Live, follow
 
 pytestmark = pytest.mark.anyio
@@ -79,17 +80,17 @@ def make_shape(**options: Any) -> Shape:
 
     @shape.tool(ask={"privacy", "format"}, empty="None means that it is free.")
     def list_events() -> Table:
-        """List the events, one {entry} per event with {keys:rows}."""
+        """List the events with {keys:rows}."""
         return rows()
 
-    @shape.tool(privacy="minimal", encoder=Toon(), structured=False)
+    @shape.tool(privacy="minimal", encoder=Markdown(), structured=False)
     async def capped() -> Table:
         """List them at most at minimal."""
         return rows()
 
     @shape.tool(page="rows", limit=3)
     def in_pages() -> Table:
-        """List them in pages."""
+        """List them in pages, one {entry} per event."""
         return rows(9)
 
     return shape
@@ -149,7 +150,9 @@ SETTINGS = st.fixed_dictionaries(
     {},
     optional={
         "level": st.sampled_from(POLICY.levels),
-        "tools": st.dictionaries(st.just("list_events"), st.fixed_dictionaries({"level": st.sampled_from(POLICY.levels)})),
+        "tools": st.dictionaries(
+            st.just("list_events"), st.fixed_dictionaries({"level": st.sampled_from(POLICY.levels)})
+        ),
         "principals": st.dictionaries(NAMES, ENTRIES),
         "scopes": st.dictionaries(NAMES, ENTRIES),
         "clients": st.dictionaries(NAMES, ENTRIES),
@@ -202,12 +205,13 @@ def test_no_call_is_told_more_than_any_entry_that_applies(
 def test_whatever_is_written_is_obeyed_or_refused(settings: dict[str, Any], is_nested: bool) -> None:
     """Rule 7: nonsense is a `DefinitionError`, never a crash."""
     options = {"tools": {"list_events": settings}, "principals": settings} if is_nested else settings
+    problems: tuple[Any, ...] = ()
     try:
         follow(make_shape(), None, prefix="NONE_", options=options)
     except DefinitionError as error:
-        assert all(problem.remedy for problem in error.problems)
-    else:
-        assert not settings or is_nested
+        problems = error.problems
+    assert all(problem.remedy for problem in problems)
+    assert problems or not settings or is_nested
 
 
 def test_scopes_add_up_and_a_principal_entry_goes_before_them(path: Path) -> None:
@@ -295,9 +299,9 @@ def test_every_mistake_is_named_at_once_with_its_remedy(path: Path) -> None:
         "tools.list_evnts",
         "tools.list_events.limit",
         "tools.list_events.level",
+        "budget",
         "tools.capped.budget",
         "tools.capped.format.delimiter",
-        "budget",
     ]
     assert SECRET[:9] not in str(found)
 
@@ -324,11 +328,15 @@ def test_a_mistake_is_worded_for_the_operator(path: Path, text: str, message: st
 
 def test_levels_are_refused_where_a_server_has_none(path: Path) -> None:
     """B8: a server without levels has other settings all the same."""
+
+    class Plain(BaseModel):
+        day: str
+
     shape = Shape(encoder=Json())
 
     @shape.tool()
-    def get() -> Table:
-        return rows()
+    def get() -> Plain:
+        return Plain(day="Monday")
 
     write(path, 'level = "strict"\n[tools.get]\nlevel = "strict"\n[clients.x]\ntoggles = {}')
     with pytest.raises(DefinitionError) as caught:
@@ -367,8 +375,7 @@ def test_options_go_before_the_environment_before_the_file_before_the_code(
     write(path, 'level = "strict"\ntoggles = { names = false }\nformat = "markdown"\nbudget = { chars = 9000 }')
     shape = make_shape()
     assert shape.grant == POLICY.grant("open")
-    with pytest.raises(DefinitionError, match="toggles.names: it is not offered at strict"):
-        follow(shape, path)
+    assert follow(shape, path).current().grant == POLICY.grant("strict")
     monkeypatch.setenv("MCPSHAPE_LEVEL", "open")
     monkeypatch.setenv("MCPSHAPE_BUDGET__TOKENS", "8000")
     monkeypatch.setenv("MCPSHAPE_TOOLS__IN_PAGES__LIMIT", "5")
@@ -377,12 +384,17 @@ def test_options_go_before_the_environment_before_the_file_before_the_code(
     assert now.grant == POLICY.grant("open", toggles={"names": False})
     assert {name: tool.encoder.name for name, tool in now.tools.items()} == {
         "list_events": "Markdown",
-        "capped": "TOON",
+        "capped": "Markdown",
         "in_pages": "Markdown",
     }
     assert now.tools["list_events"].options.budget == Tokens(8000)
     assert now.tools["in_pages"].options.limit == 5
-    options = {"level": "minimal", "toggles": {"names": True}, "format": "json", "tools": {"capped": {"structured": True}}}
+    options = {
+        "level": "minimal",
+        "toggles": {"names": True},
+        "format": "json",
+        "tools": {"capped": {"structured": True}},
+    }
     now = follow(shape, path, options=options).current()
     assert now.grant == POLICY.grant("minimal", toggles={"names": True})
     assert now.encoder == Json()
@@ -469,10 +481,10 @@ def test_the_record_and_the_log_say_who_narrowed(path: Path, caplog: pytest.LogC
         call(live, caller=Caller("guest"), privacy="strict")
     assert [record.narrowed_by for record in kept.records] == [
         ("setting", "tool", "scope read"),
-        ("setting", "tool", "client noisy"),
+        ("setting", "tool", "principal guest", "client noisy"),
         ("setting",),
         ("setting", "tool", "call"),
-    ] or kept.records[1].narrowed_by == ("setting", "tool", "principal guest", "client noisy")
+    ]
     assert "tool list_events: narrowed to the level strict by scope read" in caplog.text
     with caplog.at_level(logging.WARNING, "mcpshape"):
         caplog.clear()
@@ -562,13 +574,12 @@ def test_secrets_are_in_no_text(path: Path, caplog: pytest.LogCaptureFixture) ->
     texts = [caplog.text, repr(live), repr(vars(live)), repr(now.decisions), str(now.tools)]
     assert not [text for text in texts if "SECRET-" in text]
     told = [each.getMessage() for each in caplog.records if each.name == "mcpshape"]
+    kept = "the last good ones stay in force: secret_file:"
     assert [text.split(": ", 1)[1] for text in told] == [
         "changed secret, secret_file",
         "changed what secret_file holds",
-        "the last good ones stay in force: secret_file: it has less than 16 bytes. "
-        "Make one with secrets.token_bytes(32).",
-        "the last good ones stay in force: secret_file: it cannot be read (FileNotFoundError). "
-        "Name a file that can be.",
+        f"{kept} it has less than 16 bytes. Make one with secrets.token_bytes(32).",
+        f"{kept} it cannot be read (FileNotFoundError). Name a file that can be.",
         "changed secret_file",
     ]
 
@@ -655,12 +666,12 @@ def _read(text: str) -> dict[str, Any]:
     return {"level": parts[1], "format": parts[3]}
 
 
-def serve(kind: str, live: Live, tools: Callable[[], Any] | None = None, **options: Any) -> Any:
+def serve(kind: str, live: Live) -> Any:
     """A server of any class with the tools of a shape, and with more where the test has some."""
     instructions = f"Ask. {live.instructions()}"
     if kind == "Server":
         low: Server[Any] = Server("test", instructions=instructions)
-        mcpshape.lowlevel.attach(low, live, **options)
+        mcpshape.lowlevel.attach(low, live)
         mcpshape.lowlevel.add_tools(low, live)
         return low
     if kind == "MCPServer":
@@ -668,6 +679,7 @@ def serve(kind: str, live: Live, tools: Callable[[], Any] | None = None, **optio
         mcpshape.mcpserver.attach(server, live)
         for tool in live.tools.values():
             server.add_tool(tool.served)
+        server.add_tool(lambda: "x", name="other", description="No tool of the shape.")
         return server
     server = FastMCP("test", instructions=instructions)
     mcpshape.fastmcp.attach(server, live)
@@ -708,22 +720,26 @@ async def test_the_list_of_tools_is_that_of_now(path: Path, kind: str, mode: str
     async with connected(server, mode) as (client, _), connected(server, mode) as (other, _):
         before = await wire(client)
         assert before == await wire(other)
-        assert "one object per event with title, name, mail, place" in before["list_events"]["description"]
+        assert "the events with title, name, mail, place." in before["list_events"]["description"]
+        assert before["in_pages"]["description"] == "List them in pages, one object per event."
         assert before["list_events"]["outputSchema"]
         assert "in place of json" in before["list_events"]["inputSchema"]["properties"]["format"]["description"]
         write(path, 'format = "markdown"\nlevel = "strict"\n[tools.capped]\nstructured = true')
         after = await wire(other)
         assert after == await wire(client)
-        assert "one entry per event with title." in after["list_events"]["description"]
+        assert "the events with title." in after["list_events"]["description"]
+        assert after["in_pages"]["description"] == "List them in pages, one row per event."
         assert "outputSchema" not in after["list_events"]
         assert "in place of markdown" in after["list_events"]["inputSchema"]["properties"]["format"]["description"]
-        assert "place" not in json.dumps(after["capped"]["outputSchema"])
+        assert after["capped"]["outputSchema"]
         result = await client.call_tool("capped", {})
         assert result.structured_content == {"day": "Monday", "rows": [{"title": "[Event]"}] * 2}
         text = (await client.call_tool("list_events", {})).content[0]
         assert text.type == "text"
         assert text.text.startswith("- day: Monday")
         assert (await client.call_tool("list_events", {"x": 1})).is_error
+        with pytest.raises(MCPError) if kind == "Server" else nullcontext():
+            assert (await client.call_tool("gone", {})).is_error
         write(path, 'format = "json"\nlevel = "open"')
         assert await wire(client) == before
 
@@ -731,13 +747,13 @@ async def test_the_list_of_tools_is_that_of_now(path: Path, kind: str, mode: str
 @pytest.mark.parametrize("kind", KINDS)
 async def test_clients_with_a_handshake_are_told_once_that_the_list_changed(path: Path, kind: str) -> None:
     """MCP 2025-11-25: `notifications/tools/list_changed`, on every open connection, and only where it did."""
-    server = serve(kind, live_for(path, 'format = "json"'))
+    server = serve(kind, live_for(path, 'format = "toon"'))
     async with connected(server, "legacy") as (client, heard), connected(server, "legacy") as (other, others):
         await other.call_tool("list_events", {})
         capabilities = client.server_capabilities.tools
         assert capabilities
         assert capabilities.list_changed
-        write(path, 'format = "json"\nlimit = 7\n[clients.x]\nlevel = "strict"')
+        write(path, 'format = "toon"\nlimit = 7\n[clients.x]\nlevel = "strict"')
         await client.call_tool("list_events", {})
         assert not heard
         write(path, 'format = "markdown"')
@@ -863,7 +879,10 @@ async def test_methods_follow_as_well(path: Path) -> None:
 
 async def test_principals_are_those_of_the_access_token(path: Path) -> None:
     """B7: through a real client; the client name lowers as well."""
-    server = serve("MCPServer", live_for(path, '[principals.app]\n[scopes.read]\nlevel = "minimal"\n[clients.noisy]\nlevel = "strict"'))
+    server = serve(
+        "MCPServer",
+        live_for(path, '[principals.app]\n[scopes.read]\nlevel = "minimal"\n[clients.noisy]\nlevel = "strict"'),
+    )
     seen = {}
     for who, scopes, name in (("app", [], "calm"), ("x", ["read"], "calm"), ("app", [], "noisy"), (None, [], "calm")):
         token = AccessToken(token="t", client_id=who or "", scopes=scopes)
@@ -904,12 +923,12 @@ async def test_the_calendar_obeys_its_file_while_a_client_is_connected(path: Pat
             assert "Sprint planning" in answer
             assert "| " in answer
             await until(lambda: heard)
-            path.unlink()
+            os.unlink(path)  # noqa: PTH108
             assert "Sprint planning" in str((await client.call_tool(*asked)).content)
         log.seek(0)
         written = log.read()
     assert "a secret" not in written
-    assert f"settings {path}: the last good ones stay in force: file: it cannot be read" in written
+    assert "the last good ones" in " ".join(written.split())
 
 
 async def test_the_command_line_of_the_calendar_goes_before_its_file(path: Path) -> None:
@@ -933,6 +952,22 @@ def test_the_calendar_does_not_start_with_a_broken_file(path: Path, text: str, m
     path.unlink()
     ended = subprocess.run([parameters.command, *parameters.args], capture_output=True, text=True, check=False)
     assert "name a settings file" in ended.stderr
+
+
+def test_the_page_on_settings_tells_callers_apart_as_the_code_does(path: Path) -> None:
+    """docs/settings.md: its table of callers."""
+    page = (Path(__file__).parents[1] / "docs" / "settings.md").read_text(encoding="utf-8")
+    live = live_for(path, page.split('path.write_text("""')[1].split('"""')[0])
+    read, both = frozenset({"calendar:read"}), frozenset({"calendar:read", "calendar:all"})
+    callers = [
+        Caller("trusted"),
+        Caller("x", scopes=read),
+        Caller("x", scopes=both),
+        Caller("x"),
+        Caller("trusted", "noisy"),
+    ]
+    shown = [line.split("|")[2].split("`")[1] for line in page.splitlines() if line.endswith(("` |", "narrowest |"))]
+    assert [level_of(call(live, caller=caller)) for caller in callers] == shown[-5:]
 
 
 def test_importing_the_package_loads_no_settings() -> None:

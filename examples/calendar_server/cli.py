@@ -64,9 +64,7 @@ def _parser() -> _Parser:
         "--config", type=_settings, help="a settings file (TOML), which may change while the server runs"
     )
     parser.add_argument("--me", help="your e-mail address, to know your own answers to invitations")
-    parser.add_argument(
-        "--privacy", help=f"one of {', '.join(policy.levels)} (default: {policy.default})"
-    )
+    parser.add_argument("--privacy", help=f"one of {', '.join(policy.levels)} (default: {policy.default})")
     parser.add_argument(
         "--toggle",
         type=_toggle,

@@ -90,7 +90,7 @@ class Application:
 
     def _grant(self, place: Steps, policy: Policy, level: str, toggles: Mapping[str, bool]) -> Grant | None:
         try:
-            return policy.grant(level, toggles=toggles)
+            return policy.grant(level, toggles=_flips(policy, level, toggles))
         except DefinitionError as error:
             for problem in error.problems:
                 # A policy names an unknown toggle by its kind only.
@@ -183,3 +183,9 @@ class Application:
         problem = Problem(self.name(place), message, remedy)
         if problem not in self.problems:
             self.problems.append(problem)
+
+
+def _flips(policy: Policy, level: str, toggles: Mapping[str, bool]) -> dict[str, bool]:
+    """Toggles but for those that are off anyway at the level, which else could not be lowered with them in the file."""
+    offered = policy.widest(level).toggles if level in policy.levels else policy.toggles.keys()
+    return {name: is_on for name, is_on in toggles.items() if is_on or name in offered or name not in policy.toggles}

@@ -27,7 +27,7 @@ class Audience:
     """
 
     def __init__(self, source: Source, bus: SubscriptionBus | None) -> None:
-        self._bus = bus
+        self._bus = bus or InMemorySubscriptionBus()
         self._connections: WeakSet[Connection] = WeakSet()
         with source.begin() as shape:
             self._shape, self._listings = shape, list_all(shape)
@@ -47,8 +47,7 @@ class Audience:
             async with anyio.create_task_group() as group:
                 for connection in list(self._connections):
                     group.start_soon(connection.send_tool_list_changed)
-                if self._bus:
-                    group.start_soon(self._bus.publish, ToolsListChanged())
+                group.start_soon(self._bus.publish, ToolsListChanged())
 
 
 def serve_subscriptions(server: Server[Any]) -> SubscriptionBus:
@@ -95,10 +94,13 @@ def relist(name: str, listed: Mapping[str, Any], source: Source, shape: Shape) -
 
 def reword(instructions: str, source: Source, shape: Shape) -> str:
     """The instructions of a server, with what a shape said of itself before in its words of now."""
-    for former in source.former:
-        if former.instructions() in instructions:
-            return instructions.replace(former.instructions(), shape.instructions())
-    return instructions
+    # The longest, since the words of one format can be the end of another's.
+    said = max((each for each in _instructions(source) if each in instructions), key=len, default="")
+    return instructions.replace(said, shape.instructions()) if said else instructions
+
+
+def _instructions(source: Source) -> set[str]:
+    return {former.instructions() for former in source.former}
 
 
 def _descriptions(name: str, source: Source) -> set[str]:

@@ -100,10 +100,10 @@ class Sources:
         """The settings in force but for what cannot be read, and everything that is wrong with that."""
         merged, problems = merge(merge(self.file, self.environment), self.options), []
         # In a file a text is no number; as JSON, since a table is no model.
-        for error in (_mistakes(self.file, is_strict=True), _mistakes(merged, is_strict=False)):
-            for place, kind in error:
+        for is_strict in (True, False):
+            for place, kind in _mistakes(self.file if is_strict else merged, is_strict=is_strict):
                 problems.append(Problem(self.name(place), *_wording(kind, place)))
-                merged = _without(merged, place)
+                merged = _without(merged, _unit(place))
         return Settings.model_validate(merged), list(dict.fromkeys(problems))
 
 
@@ -191,14 +191,17 @@ def _in_place(loc: Place, kind: str) -> tuple[Place, str]:
     return tuple(key for before, key in steps if (before, key) != ("format", "Format")), kind
 
 
+def _unit(place: Place) -> Place:
+    """A place, or that of the whole value that it is in."""
+    return next((place[: end + 1] for end, key in enumerate(place) if key in _WHOLE), place)
+
+
 def _without(written: Mapping[str, Any], place: Place) -> dict[str, Any]:
-    """The same but for what stands at a place, or but for the table around what is missing there."""
+    """The same but for what stands at a place."""
     key, *rest = place
-    inner = written.get(str(key))
-    kept = {name: each for name, each in written.items() if name != key}
-    if not rest or not isinstance(inner, Mapping) or (len(rest) == 1 and rest[0] not in inner):
-        return kept
-    return {**kept, str(key): _without(inner, tuple(rest))}
+    if rest and isinstance(inner := written.get(str(key)), Mapping):
+        return {**written, str(key): _without(inner, tuple(rest))}
+    return {name: each for name, each in written.items() if name != key}
 
 
 def _wording(kind: str, place: Place) -> tuple[str, str]:

@@ -27,8 +27,8 @@ def attach(server: FastMCP[Any], shape: Source) -> None:
     """
     shape.check_handles()
     # FastMCP serves no subscriptions of its own; its low-level server does, once it has a handler.
-    bus = serve_subscriptions(server._mcp_server) if shape.former else None  # noqa: SLF001
-    server.add_middleware(_Record(shape, Audience(shape, bus)))
+    audience = Audience(shape, serve_subscriptions(server._mcp_server) if shape.former else None)  # noqa: SLF001
+    server.add_middleware(_Record(shape, audience))
 
 
 class _Record(Middleware):

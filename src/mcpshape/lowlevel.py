@@ -53,9 +53,7 @@ def add_tools(server: Server[Any], shape: Source, *, owner: object = None) -> No
     """
     with shape.begin() as now:
         if now.decisions.entries and not any(isinstance(each, Recording) for each in server.middleware):
-            problem = Problem(
-                "attach", "callers are told apart, and none is recorded.", "Call attach before add_tools."
-            )
+            problem = Problem("attach", "callers are told apart and none is recorded.", "Call attach before add_tools.")
             raise DefinitionError("add_tools", [problem])
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams) -> ListToolsResult:
