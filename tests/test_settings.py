@@ -482,8 +482,8 @@ def test_the_record_and_the_log_say_who_narrowed(path: Path, caplog: pytest.LogC
     assert [record.narrowed_by for record in kept.records] == [
         ("setting", "tool", "scope read"),
         ("setting", "tool", "principal guest", "client noisy"),
-        ("setting",),
-        ("setting", "tool", "call"),
+        ("setting", "principal guest"),
+        ("setting", "tool", "principal guest", "call"),
     ]
     assert "tool list_events: narrowed to the level strict by scope read" in caplog.text
     with caplog.at_level(logging.WARNING, "mcpshape"):
@@ -806,22 +806,23 @@ async def test_decorated_functions_follow_once_attached(path: Path, kind: str) -
     shape = make_shape()
     server: Any = MCPServer("test", log_level="CRITICAL") if kind == "MCPServer" else FastMCP("test")
 
-    @server.tool(description="In my own words.")
     @shape.tool()
     def decorated() -> Table:
         """List them."""
         return rows()
 
-    @server.tool()
     @shape.tool()
     async def waiting() -> Table:
         """List them, one {entry} each."""
         return rows()
 
-    @server.resource("events://all")
     @shape.resource
     def everything() -> Table:
         return rows()
+
+    server.tool(description="In my own words.")(decorated)
+    server.tool()(waiting)
+    server.resource("events://all")(everything)
 
     write(path, 'level = "strict"\nformat = "toon"')
     adapter = mcpshape.mcpserver if kind == "MCPServer" else mcpshape.fastmcp
