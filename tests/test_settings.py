@@ -853,6 +853,15 @@ def test_a_changed_copy_is_not_followed_in_place_of_the_shape(path: Path) -> Non
         assert level_of(call(shape)) == "open"
 
 
+def test_a_copy_changes_the_options_of_tools_that_there_are() -> None:
+    """Rule 7: `using(tools=)` keeps all else, and refuses an unknown name."""
+    changed = make_shape().using(tools={"in_pages": {"limit": 1}})
+    assert changed.tools["in_pages"].options.page == "rows"
+    assert json.loads(call(changed, "in_pages").content[0].text)["page"]["shown"] == 1
+    with pytest.raises(DefinitionError, match="tools.gone: there is no such tool"):
+        make_shape().using(tools={"gone": {}})
+
+
 async def test_methods_follow_as_well(path: Path) -> None:
     """`bind`: the tools of one object."""
     shape = Shape(POLICY, encoder=Json())

@@ -28,6 +28,8 @@ class Entries:
         """The grant of one call. Whoever cannot be told apart where callers are gets the narrowest level."""
         if cap is not None:
             grant = grant.narrowed("tool", cap)
+        if not self:
+            return grant
         least = grant.policy.widest(grant.policy.levels[0])
         if self.principals or self.scopes:
             grant = self._of_token(grant, caller or Caller(), least)

@@ -96,9 +96,15 @@ class Shape:
         return self._decisions.grant
 
     def using(self, **changes: Unpack[ShapeOptions]) -> "Shape":
-        """The same shape and tools with some of its decisions changed; the original stays as it is."""
+        """The same shape and tools with some of its decisions changed; the original stays as it is.
+
+        Raises:
+            DefinitionError: A change is not what it should be, or names a tool that is not there.
+        """
         changed = {name: each for name, each in changes.items() if name != "tools" and each is not None}
         shape, own = Shape(**{**self._given, **changed}), changes.get("tools") or {}
+        if unknown := sorted(own.keys() - self.tools.keys()):
+            raise DefinitionError("using", [Problem(f"tools.{name}", "there is no such tool.", "") for name in unknown])
         for tool in self.tools.values():
             shape._register(tool.function, tool.plan, read_options(own.get(tool.name, {}), tool.options))
         return shape
