@@ -304,8 +304,22 @@ def test_a_grant_of_another_policy_is_refused() -> None:
 @pytest.mark.parametrize("encoder", [Toon, 5, None])
 def test_an_encoder_that_is_none_is_refused(encoder: Any) -> None:
     """Rule 7: a forgotten pair of parentheses is told at once."""
-    with pytest.raises(DefinitionError, match=r"it is no encoder. Pass an object, such as Toon\(\)"):
+    with pytest.raises(DefinitionError, match=r"encoder: it is no encoder.*Pass an object, such as Toon\(\)"):
         Shape(encoder=encoder)
+
+
+def test_an_encoder_without_words_is_refused() -> None:
+    """Rule 7: what is missing is named."""
+
+    class Mute:
+        name, structured, vocabulary = "Mute", False, "words"
+
+        def encode(self, view: Any) -> str:
+            return "x"
+
+    mute: Any = Mute()
+    with pytest.raises(DefinitionError, match="its vocabulary is none. Make it with mcpshape.encoders.Vocabulary"):
+        Shape(encoder=mute)
 
 
 def test_the_decorator_works_without_parentheses() -> None:

@@ -2,50 +2,31 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from mcpshape._caller import Caller, current_caller
-from mcpshape._describe import Vocabulary
-from mcpshape._failure import check_wording, crash, explain
-from mcpshape._fields import choose_fields, keep_chosen
+from mcpshape._decisions import Decisions
+from mcpshape._failure import crash, explain
+from mcpshape._fields import Chosen, choose_fields, choose_layout, is_chosen, keep_chosen
 from mcpshape._guards import Plan
-from mcpshape._narrowing import Entries
 from mcpshape._page import WHOLE_ANSWER, Limits, Page, Turn, fill, tell
 from mcpshape._paths import Paths, count_entries, list_paths
 from mcpshape._project import View, project, settle
 from mcpshape._say import say
 from mcpshape._scope import Scope, Window
-from mcpshape._shaped import Record, Shaped, Sink
-from mcpshape._tokens import Handles, Keyring
-from mcpshape.encoders import Encoder, find_encoder
-from mcpshape.errors import DefinitionError, EncodingError, Problem, UserError
-from mcpshape.policy import Grant, Policy
+from mcpshape._shaped import Record, Shaped
+from mcpshape._tokens import Handles
+from mcpshape.encoders import Encoder
+from mcpshape.errors import EncodingError, UserError
+from mcpshape.policy import Grant
 
 _LOG = logging.getLogger("mcpshape")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decisions:
-    """What a shape has decided for every call."""
-
-    policy: Policy | None
-    encoder: Encoder
-    formats: tuple[Encoder | str, ...]
-    grant: Grant | None
-    structured: bool | None
-    keyring: Keyring
-    entries: Entries
-    sinks: tuple[Sink, ...]
-    user_errors: tuple[type[Exception], ...]
-    on_encoding_error: str
-
-    def sends_structured(self, encoder: Encoder, own: bool | None = None) -> bool:
-        """Whether a structured part goes along: what a tool says, else the shape, else the encoder."""
-        return next(choice for choice in (own, self.structured, encoder.structured) if choice is not None)
+_NOTHING_TOLD = "Nothing of what was chosen may be told."
+_CHOOSE_OTHERS = "Choose other fields, or none for all that may be told."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,30 +73,40 @@ class Call:
     def answer(self, plan: Plan, value: Any, *, sends_structured: bool) -> Shaped:
         """The finished answer; what cannot be projected or encoded becomes a failure."""
         try:
-            chosen = choose_fields(plan, self.fields)
-            place = plan.paged if plan.paged and (not chosen or plan.paged.key in chosen) else None
-
-            def attempt(most: int | None) -> Page:
-                window = Window(self.turn.start, most)
-
-                def finish(view: View) -> tuple[View, Sequence[str]]:
-                    view = replace(view, data=keep_chosen(view.data, chosen))
-                    view = tell(view, place, window, self.turn) if place else view
-                    return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
-
-                return Page(*settle(plan, value, self.grant, self.scope(window), finish), window)
-
-            page = fill(attempt, place, self.turn)
+            page = self.page(plan, value, sends_structured=sends_structured)
         except Exception as error:
             return self.fail(error)
         structured = dict(page.view.data) if sends_structured else None
         return self._recorded(Shaped(page.texts[0], structured), plan, page.view)
 
+    def page(self, plan: Plan, value: Any, *, sends_structured: bool) -> Page:
+        """What leaves of a value.
+
+        Raises:
+            UserError: A chosen field is not there, or not even one row has room.
+            ProjectionError: The value does not fit its type.
+            EncodingError: The encoder cannot write it.
+        """
+        chosen = choose_fields(plan, self.fields, self.grant)
+        place = plan.paged if plan.paged and (not chosen or plan.paged.key in chosen) else None
+
+        def attempt(most: int | None) -> Page:
+            window = Window(self.turn.start, most)
+
+            def finish(view: View) -> tuple[View, Sequence[str]]:
+                view = _partial(view, chosen) if chosen else view
+                view = tell(view, place, window, self.turn) if place and place.key in view.data else view
+                return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
+
+            return Page(*settle(plan, value, self.grant, self.scope(window), finish), window)
+
+        return fill(attempt, place, self.turn)
+
     def _encode(self, view: View) -> str:
-        text = self.encoder.encode(view)
-        if not text.strip():
+        text: Any = self.encoder.encode(view)
+        if not isinstance(text, str) or not text.strip():
             raise EncodingError(self.encoder.name, "the encoder returned no text")
-        return text
+        return str(text)
 
     def text(self, plan: Plan, value: Any) -> str:
         """The text of a DTO.
@@ -156,7 +147,7 @@ class Call:
         """The answer with its record, once every sink has been given it."""
         if not self.decisions.sinks:
             return shaped
-        paths = list_paths(plan, self.grant) if plan else Paths((), (), ())
+        paths = self._told(plan) if plan else Paths((), (), ())
         record = Record(
             time=datetime.now(UTC),
             tool=self.where.removeprefix("tool "),
@@ -170,15 +161,26 @@ class Call:
             masked=paths.masked,
             withheld=paths.withheld,
             rows=count_entries(view.data) if view else 0,
-            size=len(shaped.text.encode()) + (len(view.to_json().encode()) if view and shaped.structured else 0),
+            size=len(shaped.text.encode("utf-8", "replace"))
+            + (len(view.to_json().encode()) if view and shaped.structured else 0),
             error=error,
         )
         for sink in self.decisions.sinks:
             try:
                 sink.write(record)
             except Exception as failed:
-                _LOG.warning("a sink for disclosure records failed with %s", type(failed).__name__)
+                with suppress(Exception):
+                    _LOG.warning("a sink for disclosure records failed with %s", type(failed).__name__)
         return replace(shaped, record=record)
+
+    def _told(self, plan: Plan) -> Paths:
+        """The paths of a plan under this grant, without those that a choice of fields has left out."""
+        paths = list_paths(plan, self.grant)
+        chosen = choose_fields(plan, self.fields, self.grant)
+        disclosed, masked = (
+            tuple(path for path in each if is_chosen(plan, path, chosen)) for each in (paths.disclosed, paths.masked)
+        )
+        return replace(paths, disclosed=disclosed, masked=masked) if chosen else paths
 
     def _worded(self, error: UserError) -> Exception:
         """An error about DTOs, with its template filled through the door."""
@@ -188,6 +190,18 @@ class Call:
         except Exception as mistake:
             return mistake
         return UserError(message, code=error.code, hint=error.hint, retry_after=error.retry_after)
+
+
+def _partial(view: View, chosen: Chosen) -> View:
+    """The view with what was chosen of it.
+
+    Raises:
+        UserError: Nothing of that may be told.
+    """
+    data = keep_chosen(view.data, chosen)
+    if not data:
+        raise UserError(_NOTHING_TOLD, code="nothing_told", hint=_CHOOSE_OTHERS)
+    return replace(view, data=data, layout=choose_layout(view.layout, chosen))
 
 
 # The call under way, so that a sentence made in a tool's body tells no more than the call is granted.
@@ -220,58 +234,28 @@ def ask(call: Call, *, encoder: Encoder, privacy: str | None = None, fields: Seq
 
 
 def open_call(
-    decisions: Decisions, where: str, plan_of: Callable[[Any], Plan], *, encoder: Encoder, cap: Grant | None = None
+    decisions: Decisions,
+    where: str,
+    plan_of: Callable[[Any], Plan],
+    *,
+    encoder: Encoder,
+    cap: Grant | None = None,
+    given: Grant | None = None,
 ) -> Call:
-    """The call of whoever is calling: setting, tool, principal, scopes and client, each of which only narrows."""
-    caller = current_caller()
-    grant = decisions.grant and decisions.entries.narrow(decisions.grant, cap, caller)
+    """The call of whoever is calling: setting, tool, principal, scopes and client, each of which only narrows.
+
+    A grant that is given stands in place of these. Inside of another call, that one narrows as well; where it is a call
+    of a shape that was made of this one, it stands in place of the setting.
+    """
+    caller, outer = current_caller(), call_under_way()
+    is_inside = outer is not None and outer.decisions.comes_from(decisions)
+    grant = given or (outer.grant if outer and is_inside else None)
+    if grant is None:
+        grant = decisions.grant and decisions.entries.narrow(decisions.grant, cap, caller)
+    elif cap is not None:
+        grant = grant.narrowed("tool", cap)
+    if grant is not None and outer and outer.grant and outer.decisions.policy is decisions.policy:
+        grant = grant.narrowed("the call around it", outer.grant)
     return Call(
         decisions=decisions, where=where, encoder=encoder, grant=grant, caller=caller or Caller(), plan_of=plan_of
     )
-
-
-def decide(given: Mapping[str, Any]) -> Decisions:
-    """The decisions of a shape, from the arguments that it was given.
-
-    Raises:
-        DefinitionError: An argument is not what it should be.
-    """
-    check_wording(given["on_encoding_error"])
-    encoder, policy = find_encoder(given["encoder"]), given["policy"]
-    entries = {name: dict(given[name] or {}) for name in ("principals", "scopes", "clients")}
-    grants = {"grant": given["grant"]} if given["grant"] else {}
-    named = {f"{name}.{who}": grant for name, each in entries.items() for who, grant in each.items()}
-    if problems := list(decision_problems(policy, encoder, {**grants, **named})):
-        raise DefinitionError("Shape", problems)
-    setting = (given["grant"] or policy.grant()) if policy else None
-    return Decisions(
-        policy=policy,
-        encoder=encoder,
-        formats=tuple(given["formats"]),
-        grant=setting and setting.policy.widest(setting.policy.levels[-1]).narrowed("setting", setting),
-        structured=given["structured"],
-        keyring=given["keyring"] or Keyring.of_this_process(),
-        entries=Entries(**entries),
-        sinks=tuple(given["sinks"]),
-        user_errors=tuple(given["user_errors"]),
-        on_encoding_error=given["on_encoding_error"],
-    )
-
-
-def decision_problems(policy: Policy | None, encoder: Any, grants: Mapping[str, Any]) -> Iterator[Problem]:
-    """What is wrong with the decisions of a shape."""
-    yield from encoder_problems(encoder)
-    for path, grant in grants.items():
-        if not isinstance(grant, Grant) or grant.policy is not policy:
-            yield not_of_this_policy(path)
-
-
-def encoder_problems(encoder: Any) -> Iterator[Problem]:
-    """What is wrong with an object that should be an encoder."""
-    if isinstance(encoder, type) or not isinstance(getattr(encoder, "vocabulary", None), Vocabulary):
-        yield Problem("encoder", "it is no encoder.", "Pass an object, such as Toon().")
-
-
-def not_of_this_policy(path: str) -> Problem:
-    """What is wrong with a grant of another policy."""
-    return Problem(path, "it is no grant of this policy.", "Take it from policy.grant(level).")

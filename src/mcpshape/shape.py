@@ -6,9 +6,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, TypeVar, Unpack, cast, overload
 
-from mcpshape._call import Call, Decisions, call_under_way, decide, not_of_this_policy, open_call
+from mcpshape._call import Call, open_call
+from mcpshape._decisions import Decisions, decide, not_of_this_policy
 from mcpshape._describe import describe, instruct
 from mcpshape._encodable import require_encodable
+from mcpshape._failure import ON_ENCODING_ERROR
 from mcpshape._guards import Plan
 from mcpshape._options import Options, ShapeOptions, ToolOptions, read_options
 from mcpshape._pinned import pinned
@@ -71,7 +73,7 @@ class Shape:
         clients: Mapping[str, Grant] | None = None,
         sinks: Sequence[Sink] = (),
         user_errors: Sequence[type[Exception]] = (),
-        on_encoding_error: str = "The answer could not be written as {format}: {reason} (reference {reference})",
+        on_encoding_error: str = ON_ENCODING_ERROR,
     ) -> None:
         given: dict[str, Any] = {name: each for name, each in locals().items() if name != "self"}
         self._decisions = decide(given)
@@ -91,20 +93,22 @@ class Shape:
         return self._decisions.encoder
 
     @property
+    def formats(self) -> tuple[Encoder | str, ...]:
+        """What tools offer whose callers choose the format."""
+        return self._decisions.formats
+
+    @property
     def grant(self) -> Grant | None:
         """The setting: the widest that any call gets."""
         return self._decisions.grant
 
     def using(self, **changes: Unpack[ShapeOptions]) -> "Shape":
-        """The same shape and tools with some of its decisions changed; the original stays as it is.
-
-        Raises:
-            DefinitionError: A change is not what it should be, or names a tool that is not there.
-        """
+        """The same shape and tools with some of its decisions changed; the original stays as it is."""
         changed = {name: each for name, each in changes.items() if name != "tools" and each is not None}
         shape, own = Shape(**{**self._given, **changed}), changes.get("tools") or {}
         if unknown := sorted(own.keys() - self.tools.keys()):
             raise DefinitionError("using", [Problem(f"tools.{name}", "there is no such tool.", "") for name in unknown])
+        shape._decisions = replace(shape._decisions, ancestors=(*self._decisions.ancestors, self._decisions))
         for tool in self.tools.values():
             shape._register(tool.function, tool.plan, read_options(own.get(tool.name, {}), tool.options))
         return shape
@@ -222,12 +226,17 @@ class Shape:
         In another format or with another choice of `structuredContent`, where these are given.
         """
         known = self.tools[tool]
-        written = known.encoder if encoder is None else find_encoder(encoder)
-        call = replace(self._call(known.plan.where, grant), encoder=written)
-        limits = known.options.limits(known.plan)
-        call = call.on_turn(limits, "") if limits else call
+        call = self._opened(known, grant, known.encoder if encoder is None else find_encoder(encoder))
         sends_structured = known.output_schema is not None if structured is None else structured
         return call.answer(known.plan, value, sends_structured=sends_structured)
+
+    def _opened(self, tool: Tool, grant: Grant | None, encoder: Encoder) -> Call:
+        call = self._call(tool.plan.where, grant)
+        cap = tool.options.cap(self.policy)
+        narrowed = call.grant.narrowed("tool", cap) if call.grant and cap else call.grant
+        call = replace(call, encoder=encoder, grant=narrowed)
+        limits = tool.options.limits(tool.plan)
+        return call.on_turn(limits, "") if limits else call
 
     def view(self, value: Any, *, grant: Grant | None = None, declared: Any = None) -> View:
         """What a grant lets out of a DTO, before it is encoded.
@@ -270,17 +279,11 @@ class Shape:
         return self._call(where).fail(error)
 
     def _call(self, where: str, grant: Grant | None = None) -> Call:
-        """A call outside of a tool, or the one under way, whose grant nothing widens."""
-        under_way = call_under_way()
+        """A call outside of a tool, or inside of the one under way, whose grant nothing widens."""
         if grant and grant.policy is not self.policy:
             raise DefinitionError(where, [not_of_this_policy("grant")])
         now: Shape = pinned(self._decisions) or self
-        call = open_call(now._decisions, where, now._plan, encoder=now.encoder)
-        call = replace(call, grant=grant) if grant else call
-        if under_way and under_way.grant and call.grant and under_way.decisions.policy is self.policy:
-            met = under_way.grant & call.grant if grant else under_way.grant
-            call = replace(call, grant=met, caller=under_way.caller)
-        return call
+        return open_call(now._decisions, where, now._plan, encoder=now.encoder, given=grant)
 
     def _plan(self, declared: Any) -> Plan:
         if declared not in self._plans:

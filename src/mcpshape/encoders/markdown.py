@@ -64,14 +64,21 @@ class Markdown:
     name: str = field(default="Markdown", init=False, repr=False)
     structured: bool = field(default=False, init=False, repr=False)
     vocabulary: Vocabulary = field(
-        default=Vocabulary(entry="row", entries="rows", field="column", fields="columns", listing="table"),
+        default=Vocabulary(
+            entry="row",
+            entries="rows",
+            field="column",
+            fields="columns",
+            listing="table",
+            null="*none* or an empty cell",
+        ),
         init=False,
         repr=False,
     )
     _environment: Sandbox = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if problems := list(_option_problems(self.templates, self.loader)):
+        if problems := list(_option_problems(self.templates, self.loader, self.max_seconds, self.max_characters)):
             raise DefinitionError("Markdown", problems)
         object.__setattr__(self, "templates", dict(self.templates))
         object.__setattr__(self, "_environment", Sandbox(self.loader, raw_prose=self.raw_prose))
@@ -94,19 +101,19 @@ class Markdown:
     def _text(self, data: Mapping[str, Any], layout: Layout, meter: Meter) -> str:
         """The data as the template of its own class writes it, or as the built-in one does."""
 
-        def write(value: Any, layout: Layout) -> Written:
+        def write_own(value: Any, layout: Layout) -> Written:
             return self._write(value, layout, meter)
 
         if self._has_own(data, layout):
-            return write(data, layout)
-        return _built_in(self.raw_prose).render(data=data, layout=layout, has_own=self._has_own, write_own=write)
+            return write_own(data, layout)
+        return _built_in(self.raw_prose).render(data=data, layout=layout, has_own=self._has_own, write_own=write_own)
 
     def _has_own(self, value: Any, layout: Layout) -> bool:
         """Whether templates write this value: an object, or an array of them, of a class that has a template."""
         if isinstance(value, list):
             entries = layout.at("*")
             return any(value) and all(each is None or self._has_own(each, entries) for each in value)
-        return layout.dto in self.templates and isinstance(value, Mapping) and bool(value) and is_whole(value, layout)
+        return layout.dto in self.templates and isinstance(value, Mapping) and bool(value)
 
     def _write(self, value: Any, layout: Layout, meter: Meter) -> Written:
         if isinstance(value, list):
@@ -120,10 +127,14 @@ class Markdown:
             return Written(template.render(value).strip())
 
 
-def _option_problems(templates: Mapping[type, str], loader: BaseLoader | None) -> Iterator[Problem]:
+def _option_problems(
+    templates: Mapping[type, str], loader: BaseLoader | None, max_seconds: float, max_characters: int
+) -> Iterator[Problem]:
     for cls, name in templates.items():
         if not isinstance(cls, type) or not isinstance(name, str):
             yield Problem("templates", f"{cls!r} has {name!r}.", "Give the name of a template for each DTO class.")
+    if max_seconds <= 0 or max_characters < 1:
+        yield Problem("limits", "nothing is left to write in.", "Give templates some time and some characters.")
     if templates and loader is None:
         yield Problem("loader", "there is none.", 'Pass one, such as jinja2.PackageLoader("your_package").')
 
@@ -142,11 +153,6 @@ def _indentation(depth: int) -> Written:
 
 def _place(layout: Layout, key: str) -> Layout:
     return layout.at(key)
-
-
-def is_whole(value: Mapping[str, Any], layout: Layout) -> bool:
-    """Whether an object has all the keys that its layout promises, which a choice of fields may have taken away."""
-    return all(key in value or key == "*" or each.is_optional for key, each in layout.fields.items())
 
 
 def _is_array(value: Any) -> bool:
