@@ -28,7 +28,7 @@ from calendar_server.samples import OWNER, SAMPLE
 from calendar_server.tools import CalendarTools, shape
 from clients import decode
 from mcpshape import Keyring, Never, Shape, Since, When
-from mcpshape.encoders import Encoder, Toon
+from mcpshape.encoders import Toon
 from mcpshape.testing import Secret, assert_no_leak
 from mcpshape.testing import decode as decode_any
 
@@ -357,12 +357,9 @@ async def test_an_event_without_a_meeting_has_no_sentence() -> None:
 
 async def test_notes_are_prose_in_markdown_and_data_in_toon() -> None:
     """A6, A7, E05: one DTO, two formats; in Markdown the headings of a note stand below ours."""
-    from mcpshape.encoders import Markdown
-
-    encoders: list[Encoder] = [Toon(), Markdown()]
     texts = []
-    for encoder in encoders:
-        async with Client(server_at("standard", encoder=encoder)) as client:
+    for written in ("toon", "markdown"):
+        async with Client(server_at("standard", format=written)) as client:
             listing = decode_any(await ask(client, "list_events", day="2026-07-13"))
             texts.append(await ask(client, "get_event", event_id=listing["events"][1]["id"]))
     assert decode(texts[0])["notes"].startswith("# Goals\n\n- close")

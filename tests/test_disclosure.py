@@ -69,6 +69,7 @@ def test_a_record_tells_what_left_and_no_value() -> None:
         "format": "JSON",
         "client": "c",
         "principal": "p",
+        "narrowed_by": ("setting",),
         "disclosed": ("children", "id"),
         "masked": ("title",),
         "withheld": ("notes",),

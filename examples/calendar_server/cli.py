@@ -1,7 +1,6 @@
 """The command `mcpshape-calendar`."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,11 +13,9 @@ from tzlocal import get_localzone
 from calendar_server.dtos import policy
 from calendar_server.reading import UnreadableCalendarError
 from calendar_server.samples import OWNER, SAMPLE
-from calendar_server.server import Config, build
+from calendar_server.server import PREFIX, Config, build
 from mcpshape import DefinitionError
-from mcpshape.encoders import find_encoder
 
-_KEY_VARIABLE = "MCPSHAPE_CALENDAR_SECRET"
 _PORTS = range(1, 65536)
 _FORMATS = ("toon", "markdown", "json")
 
@@ -51,7 +48,10 @@ def _parser() -> _Parser:
     parser = _Parser(
         prog="mcpshape-calendar",
         description="A calendar as an MCP server, with four privacy levels.",
-        epilog=f"The environment variable {_KEY_VARIABLE} keeps event ids the same across restarts and replicas.",
+        epilog=(
+            f"Options go before environment variables ({PREFIX}LEVEL and so on), and these before the settings file. "
+            f"{PREFIX}SECRET keeps event ids the same across restarts and replicas."
+        ),
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -60,10 +60,11 @@ def _parser() -> _Parser:
         action="append",
         help="an .ics file; may be repeated (default: a sample week from 2026-07-13)",
     )
-    parser.add_argument("--me", help="your e-mail address, to know your own answers to invitations")
     parser.add_argument(
-        "--privacy", default=policy.default, help=f"one of {', '.join(policy.levels)} (default: {policy.default})"
+        "--config", type=_settings, help="a settings file (TOML), which may change while the server runs"
     )
+    parser.add_argument("--me", help="your e-mail address, to know your own answers to invitations")
+    parser.add_argument("--privacy", help=f"one of {', '.join(policy.levels)} (default: {policy.default})")
     parser.add_argument(
         "--toggle",
         type=_toggle,
@@ -71,7 +72,7 @@ def _parser() -> _Parser:
         default=[],
         help=f"NAME=on or NAME=off; may be repeated; from {', '.join(policy.toggles)}",
     )
-    parser.add_argument("--format", choices=_FORMATS, default="toon", help="how answers read (default: toon)")
+    parser.add_argument("--format", choices=_FORMATS, help="how answers read (default: toon)")
     parser.add_argument("--structured", action=argparse.BooleanOptionalAction, help="send structuredContent as well")
     parser.add_argument(
         "--tz", type=_zone, default=get_localzone(), help="an IANA time zone; the machine's unless said"
@@ -88,11 +89,11 @@ def _config(options: argparse.Namespace) -> Config:
         zone=options.tz,
         me=options.me or ("" if options.ics else OWNER),
         now=options.now and (options.now if options.now.tzinfo else options.now.replace(tzinfo=options.tz)),
+        settings=options.config,
         privacy=options.privacy,
         toggles=dict(options.toggle),
-        encoder=find_encoder(options.format),
+        format=options.format,
         structured=options.structured,
-        secret=os.environ.get(_KEY_VARIABLE, "").encode() or None,
     )
 
 
@@ -100,6 +101,13 @@ def _file(text: str) -> Path:
     path = Path(text)
     if not path.is_file():
         raise argparse.ArgumentTypeError(f"there is no file {text}; name an .ics file")
+    return path
+
+
+def _settings(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"there is no file {text}; name a settings file")
     return path
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
 
-from calendar_server.dtos import policy
 from calendar_server.reading import Source
 from calendar_server.tools import CalendarTools, shape
-from mcpshape import Keyring
-from mcpshape.encoders import Encoder, Toon
 from mcpshape.mcpserver import attach
+from mcpshape.settings import follow
+
+PREFIX = "MCPSHAPE_CALENDAR_"
+"""How the environment variables of the server begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,18 +24,26 @@ class Config:
     zone: tzinfo
     me: str = ""
     now: datetime | None = None
+    settings: Path | None = None
     privacy: str | None = None
     toggles: Mapping[str, bool] = field(default_factory=dict)
-    encoder: Encoder = field(default_factory=Toon)
+    format: str | None = None
     structured: bool | None = None
-    secret: bytes | None = field(default=None, repr=False)
 
 
 def build(config: Config) -> MCPServer:
-    """A server with all tools, for one configuration."""
-    grant = policy.grant(config.privacy, toggles=config.toggles)
-    keyring = Keyring(config.secret) if config.secret else None
-    served = shape.using(encoder=config.encoder, grant=grant, structured=config.structured, keyring=keyring)
+    """A server with all tools, for one configuration.
+
+    What the configuration says goes before environment variables, and these before the settings file.
+    """
+    said = {
+        "level": config.privacy,
+        "toggles": dict(config.toggles) or None,
+        "format": config.format,
+        "structured": config.structured,
+    }
+    options = {name: value for name, value in said.items() if value is not None}
+    served = follow(shape, config.settings, prefix=PREFIX, options=options)
     source = Source(config.ics, config.zone, config.me)
     tools = CalendarTools(source, lambda: config.now or datetime.now(config.zone))
     server = MCPServer("calendar", instructions=served.instructions(), log_level="WARNING")

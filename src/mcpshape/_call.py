@@ -153,6 +153,7 @@ class Call:
             tool=self.where.removeprefix("tool "),
             level=self.grant.level if self.grant else None,
             toggles=tuple(sorted(self.grant.toggles)) if self.grant else (),
+            narrowed_by=self.grant.narrowed_by if self.grant else (),
             format=self.encoder.name,
             client=self.caller.client,
             principal=self.caller.principal,
@@ -241,29 +242,20 @@ def open_call(
     cap: Grant | None = None,
     given: Grant | None = None,
 ) -> Call:
-    """The call of whoever is calling: setting, tool, principal and client, each of which only narrows.
+    """The call of whoever is calling: setting, tool, principal, scopes and client, each of which only narrows.
 
     A grant that is given stands in place of these. Inside of another call, that one narrows as well; where it is a call
     of a shape that was made of this one, it stands in place of the setting.
     """
-    caller, outer = current_caller() or Caller(), call_under_way()
+    caller, outer = current_caller(), call_under_way()
     is_inside = outer is not None and outer.decisions.comes_from(decisions)
-    grant = given or (outer.grant if outer and is_inside else _granted(decisions, caller))
-    if grant is not None and cap is not None:
+    grant = given or (outer.grant if outer and is_inside else None)
+    if grant is None:
+        grant = decisions.grant and decisions.entries.narrow(decisions.grant, cap, caller)
+    elif cap is not None:
         grant = grant.narrowed("tool", cap)
     if grant is not None and outer and outer.grant and outer.decisions.policy is decisions.policy:
         grant = grant.narrowed("the call around it", outer.grant)
-    return Call(decisions=decisions, where=where, encoder=encoder, grant=grant, caller=caller, plan_of=plan_of)
-
-
-def _granted(decisions: Decisions, caller: Caller) -> Grant | None:
-    """The setting, narrowed for whoever is calling."""
-    grant = decisions.grant
-    if grant is not None and decisions.principals:
-        # Whoever is not authenticated where principals are told apart gets the least.
-        least = grant.policy.widest(grant.policy.levels[0])
-        named = least if caller.principal is None else decisions.principals.get(caller.principal, grant)
-        grant = grant.narrowed(f"principal {caller.principal or 'unknown'}", named)
-    if grant is not None and caller.client is not None and caller.client in decisions.clients:
-        grant = grant.narrowed(f"client {caller.client}", decisions.clients[caller.client])
-    return grant
+    return Call(
+        decisions=decisions, where=where, encoder=encoder, grant=grant, caller=caller or Caller(), plan_of=plan_of
+    )

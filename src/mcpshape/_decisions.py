@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcpshape._failure import check_wording
+from mcpshape._narrowing import Entries
 from mcpshape._shaped import Sink
 from mcpshape._tokens import Keyring
-from mcpshape.encoders import Encoder, encoder_problems
-from mcpshape.errors import Problem
+from mcpshape.encoders import Encoder, encoder_problems, find_encoder
+from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
 
@@ -21,8 +23,7 @@ class Decisions:
     grant: Grant | None
     structured: bool | None
     keyring: Keyring
-    principals: Mapping[str, Grant]
-    clients: Mapping[str, Grant]
+    entries: Entries
     sinks: tuple[Sink, ...]
     user_errors: tuple[type[Exception], ...]
     on_encoding_error: str
@@ -35,6 +36,34 @@ class Decisions:
     def sends_structured(self, encoder: Encoder, own: bool | None = None) -> bool:
         """Whether a structured part goes along: what a tool says, else the shape, else the encoder."""
         return next(choice for choice in (own, self.structured, encoder.structured) if choice is not None)
+
+
+def decide(given: Mapping[str, Any]) -> Decisions:
+    """The decisions of a shape, from the arguments that it was given.
+
+    Raises:
+        DefinitionError: An argument is not what it should be.
+    """
+    check_wording(given["on_encoding_error"])
+    encoder, policy, formats = find_encoder(given["encoder"]), given["policy"], given["formats"]
+    entries = {name: dict(given[name] or {}) for name in ("principals", "scopes", "clients")}
+    grants = {"grant": given["grant"]} if given["grant"] else {}
+    named = {f"{name}.{who}": grant for name, each in entries.items() for who, grant in each.items()}
+    if problems := list(decision_problems(policy, encoder, {**grants, **named})):
+        raise DefinitionError("Shape", problems)
+    setting = (given["grant"] or policy.grant()) if policy else None
+    return Decisions(
+        policy=policy,
+        encoder=encoder,
+        formats=(formats,) if isinstance(formats, str) else tuple(formats),
+        grant=setting and setting.policy.widest(setting.policy.levels[-1]).narrowed("setting", setting),
+        structured=given["structured"],
+        keyring=given["keyring"] or Keyring.of_this_process(),
+        entries=Entries(**entries),
+        sinks=tuple(given["sinks"]),
+        user_errors=tuple(given["user_errors"]),
+        on_encoding_error=given["on_encoding_error"],
+    )
 
 
 def decision_problems(policy: Policy | None, encoder: Any, grants: Mapping[str, Any]) -> Iterator[Problem]:

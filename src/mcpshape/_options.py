@@ -21,19 +21,6 @@ _ASKABLE = ("fields", "format", "limit", "privacy")
 _PAGED_FORMS = frozenset({"list", "sequence"})
 
 
-class ShapeOptions(TypedDict, total=False):
-    """What of a shape can be changed; `None` changes nothing."""
-
-    encoder: Encoder | str | None
-    formats: Collection[Encoder | str] | None
-    grant: Grant | None
-    structured: bool | None
-    keyring: Keyring | None
-    principals: Mapping[str, Grant] | None
-    clients: Mapping[str, Grant] | None
-    sinks: Collection[Sink] | None
-
-
 class ToolOptions(TypedDict, total=False):
     """The options of `Shape.tool`."""
 
@@ -46,6 +33,21 @@ class ToolOptions(TypedDict, total=False):
     limit: int | None
     budget: Budget | None
     example: Callable[[], Any] | None
+
+
+class ShapeOptions(TypedDict, total=False):
+    """What of a shape can be changed; `None` changes nothing. `tools` has options by the name of a tool."""
+
+    encoder: Encoder | str | None
+    formats: Collection[Encoder | str] | None
+    grant: Grant | None
+    structured: bool | None
+    keyring: Keyring | None
+    principals: Mapping[str, Grant] | None
+    scopes: Mapping[str, Grant] | None
+    clients: Mapping[str, Grant] | None
+    sinks: Collection[Sink] | None
+    tools: Mapping[str, ToolOptions] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +75,8 @@ class Options:
         return Limits(place=plan.paged, limit=self.limit, budget=self.budget, can_choose="fields" in self.ask)
 
 
-def read_options(given: Mapping[str, Any]) -> Options:
-    """The options as they were given, `encoder` by name or not.
+def read_options(given: Mapping[str, Any], usual: Options | None = None) -> Options:
+    """The options as they were given, `encoder` by name or not; those that were not are the usual ones.
 
     Raises:
         DefinitionError: There is no such option, or no encoder of that name is installed.
@@ -82,9 +84,11 @@ def read_options(given: Mapping[str, Any]) -> Options:
     if unknown := sorted(given.keys() - ToolOptions.__annotations__.keys()):
         remedy = f"There are: {', '.join(sorted(ToolOptions.__annotations__))}."
         raise DefinitionError("tool", [Problem(unknown[0], "there is no option of this name.", remedy)])
-    encoder, ask = given.get("encoder"), given.get("ask", ())
-    found = None if encoder is None else find_encoder(encoder)
-    return Options(**{**given, "encoder": found, "ask": frozenset([ask] if isinstance(ask, str) else ask)})
+    options = replace(usual or Options(), **given)
+    found = None if options.encoder is None else find_encoder(options.encoder)
+    return replace(
+        options, encoder=found, ask=frozenset([options.ask] if isinstance(options.ask, str) else options.ask)
+    )
 
 
 def option_problems(options: Options, policy: Policy | None, *, is_taken: bool) -> Iterator[Problem]:

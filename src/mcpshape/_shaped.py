@@ -10,7 +10,8 @@ class Record:
     """What one call disclosed, without a single value.
 
     Paths are dotted wire names; `disclosed` holds those that leave whole or changed by an action, `masked` and
-    `withheld` the others. `rows` counts the entries of all lists of objects, `size` the bytes of both channels.
+    `withheld` the others. `narrowed_by` says whose part in the grant made it narrower.
+    `rows` counts the entries of all lists of objects, `size` the bytes of both channels.
     """
 
     time: datetime
@@ -20,6 +21,7 @@ class Record:
     format: str
     client: str | None
     principal: str | None
+    narrowed_by: tuple[str, ...] = ()
     disclosed: tuple[str, ...] = ()
     masked: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()

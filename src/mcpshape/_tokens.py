@@ -27,6 +27,7 @@ class Keyring:
         secret: At least 16 bytes, the same on every replica.
         period: Seconds after which an id gets another handle; those of the period before are still accepted.
         clock: The current time in seconds.
+        is_ephemeral: Whether nobody else has the secret, so that handles end with the process.
 
     Raises:
         DefinitionError: The secret is too short.
@@ -35,6 +36,7 @@ class Keyring:
     secret: bytes = field(repr=False)
     period: float = WEEK
     clock: Callable[[], float] = time.time
+    is_ephemeral: bool = field(default=False, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.secret) < _LEAST_SECRET:
@@ -46,7 +48,7 @@ class Keyring:
     @classmethod
     def of_this_process(cls) -> "Keyring":
         """A keyring whose handles end with the process."""
-        return cls(secrets.token_bytes(32))
+        return cls(secrets.token_bytes(32), is_ephemeral=True)
 
     def make(self, kind: str, real: str, principal: str, *, length: int = SHORTEST) -> str:
         """The handle of an id."""

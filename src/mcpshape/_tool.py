@@ -14,8 +14,10 @@ from mcpshape._decisions import Decisions
 from mcpshape._describe import NEUTRAL, describe
 from mcpshape._encodable import require_encodable
 from mcpshape._guards import Plan
+from mcpshape._narrowing import log_narrowed
 from mcpshape._options import Options, added_arguments, on_pages, option_problems, page_problems
 from mcpshape._paths import keys_at, list_paths
+from mcpshape._pinned import pinned
 from mcpshape._plan import handle_kinds
 from mcpshape._schema import publish_schema
 from mcpshape.encoders import Encoder, encoder_problems, name_formats
@@ -114,7 +116,7 @@ def make_tool(
     parameters = read_parameters(function, annotate(schema), plan.where, added)
     opening = _opening(plan, options, decisions, plan_of, encoder)
     begin = _beginning(plan, options, parameters, formats)
-    served = serve(function, plan, parameters, opening, begin, sends_structured=sends_structured)
+    served = serve(function, plan, parameters, opening, begin, sends_structured=sends_structured, owner=decisions)
     served.__doc__ = _describe(function, plan, options, decisions.grant, encoder)
     return Tool(
         name=function.__name__,
@@ -133,7 +135,13 @@ def _opening(
     plan: Plan, options: Options, decisions: Decisions, plan_of: Callable[[Any], Plan], encoder: Encoder
 ) -> Callable[[], Call]:
     cap = options.cap(decisions.policy)
-    return lambda: open_call(decisions, plan.where, plan_of, encoder=encoder, cap=cap)
+
+    def opening() -> Call:
+        call = open_call(decisions, plan.where, plan_of, encoder=encoder, cap=cap)
+        log_narrowed(plan.where, call.grant)
+        return call
+
+    return opening
 
 
 def _describe(function: Callable[..., Any], plan: Plan, options: Options, grant: Grant | None, encoder: Encoder) -> str:
@@ -178,8 +186,12 @@ def serve(
     begin: Begin,
     *,
     sends_structured: bool,
+    owner: Decisions,
 ) -> Callable[..., Any]:
-    """The function that a server calls: same name and parameters, a finished result in place of the DTO."""
+    """The function that a server calls: same name and parameters, a finished result in place of the DTO.
+
+    In a request that began with other settings than its owner's, the same tool under those answers in its place.
+    """
     from mcpshape._result import PASSED_ON, RAISED_ON, make_result
 
     def finish(call: Call, value: Any) -> Any:
@@ -188,6 +200,8 @@ def serve(
         return make_result(call.answer(plan, value, sends_structured=sends_structured))
 
     def serve_sync(*args: Any, **kwargs: Any) -> Any:
+        if instead := pinned(owner):
+            return instead.tools[function.__name__].served(*args, **kwargs)
         call = opening()
         with under_way(call):
             try:
@@ -199,6 +213,8 @@ def serve(
                 return make_result((call_under_way() or call).fail(error))
 
     async def serve_async(*args: Any, **kwargs: Any) -> Any:
+        if instead := pinned(owner):
+            return await instead.tools[function.__name__].served(*args, **kwargs)
         call = opening()
         with under_way(call):
             try:

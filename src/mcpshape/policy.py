@@ -1,6 +1,6 @@
 """Levels, toggles and grants: who may be told how much."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -23,6 +23,21 @@ class Toggle:
     requires: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Somebody's part in a grant: who asked for which level, what came out, and what of it was refused."""
+
+    who: str
+    asked: str
+    got: str
+    refused: tuple[str, ...]
+    has_narrowed: bool
+
+    def __str__(self) -> str:
+        outcome = f", without {', '.join(self.refused)}" if self.refused else ""
+        return f"{self.who}: asked for {self.asked}, got {self.got}{outcome}"
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
     """The level and the toggles in force for one call. Made by `Policy.grant`; `a & b` allows what both allow."""
@@ -30,7 +45,12 @@ class Grant:
     level: str
     toggles: frozenset[str]
     policy: "Policy" = field(repr=False)
-    reasons: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    reasons: tuple[Reason, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def narrowed_by(self) -> tuple[str, ...]:
+        """Who made it narrower, in that order: setting, tool, principal, scope, client or call."""
+        return tuple(reason.who for reason in self.reasons if reason.has_narrowed)
 
     def reaches(self, level: str) -> bool:
         """Whether this grant is at `level` or wider."""
@@ -50,12 +70,20 @@ class Grant:
         met = self & other
         missing = sorted(other.toggles - met.toggles)
         refused = [] if met.level == other.level else [f"level {other.level}"]
-        outcome = f", without {', '.join(refused + missing)}" if refused or missing else ""
-        return replace(met, reasons=(*self.reasons, f"{who}: asked for {other.level}, got {met.level}{outcome}"))
+        reason = Reason(
+            who=who, asked=other.level, got=met.level, refused=(*refused, *missing), has_narrowed=met != self
+        )
+        return replace(met, reasons=(*self.reasons, reason))
+
+    def joined(self, other: "Grant") -> "Grant":
+        """What one of the two allows: the wider level, and the toggles that are on in either."""
+        wider = max(self, other, key=lambda grant: self.policy.rank(grant.level))
+        return Grant(wider.level, self.toggles | other.toggles, self.policy)
 
     def explain(self) -> str:
         """The grant in words: who narrowed it, the level, and each toggle."""
-        lines = [*self.reasons, f"level {self.level} ({self.policy.rank(self.level) + 1} of {len(self.policy.levels)})"]
+        place = f"{self.policy.rank(self.level) + 1} of {len(self.policy.levels)}"
+        lines = [*map(str, self.reasons), f"level {self.level} ({place})"]
         return "\n".join(lines + [self._explain_toggle(name) for name in sorted(self.policy.toggles)])
 
     def _explain_toggle(self, name: str) -> str:
@@ -111,11 +139,11 @@ class Policy:
         """The same policy with rules for DTO classes that you do not own, as `{Class: {"field": rule}}`."""
         return replace(self, foreign={**self.foreign, **rules})
 
-    def widest(self, level: str) -> Grant:
-        """The grant of `level` with every toggle on that can be on there."""
+    def widest(self, level: str, *, without: Collection[str] = ()) -> Grant:
+        """The grant of `level` with every toggle on that can be on there, but for some and those that require them."""
         bare = Grant(level, frozenset(), self)
         possible = {name for name, each in self.toggles.items() if bare.reaches(each.offered_since)}
-        return replace(bare, toggles=frozenset(possible))
+        return replace(bare, toggles=frozenset(name for name in possible if not {*_chain(self, name)} & {*without}))
 
     def grant(self, level: str | None = None, *, toggles: Mapping[str, bool] | None = None) -> Grant:
         """The grant of `level` with its usual toggles, some of them flipped.

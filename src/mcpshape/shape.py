@@ -2,16 +2,18 @@
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, TypeVar, Unpack, cast, overload
 
 from mcpshape._call import Call, open_call
-from mcpshape._decisions import Decisions, decision_problems, not_of_this_policy
+from mcpshape._decisions import Decisions, decide, not_of_this_policy
 from mcpshape._describe import describe, instruct
 from mcpshape._encodable import require_encodable
-from mcpshape._failure import ON_ENCODING_ERROR, check_wording
+from mcpshape._failure import ON_ENCODING_ERROR
 from mcpshape._guards import Plan
 from mcpshape._options import Options, ShapeOptions, ToolOptions, read_options
+from mcpshape._pinned import pinned
 from mcpshape._plan import compile_plan, handle_kinds
 from mcpshape._project import View, settle
 from mcpshape._resource import make_resource
@@ -38,6 +40,8 @@ class Shape:
         keyring: What handles are made with; one that ends with the process unless said.
         principals: Grants of authenticated callers by client id. They narrow `grant`; whoever is not authenticated then
             gets the narrowest level.
+        scopes: Grants by scope of the access token, which add up and then narrow `grant`. They hold for those who are
+            not among `principals`; a token without any of them gets the narrowest level.
         clients: Grants by client name, which a client says of itself; they narrow as well.
         sinks: Where records of what was disclosed go; see `mcpshape.disclosure`.
         user_errors: Exception types whose text the model may read, besides `UserError`.
@@ -65,33 +69,18 @@ class Shape:
         structured: bool | None = None,
         keyring: Keyring | None = None,
         principals: Mapping[str, Grant] | None = None,
+        scopes: Mapping[str, Grant] | None = None,
         clients: Mapping[str, Grant] | None = None,
         sinks: Sequence[Sink] = (),
         user_errors: Sequence[type[Exception]] = (),
         on_encoding_error: str = ON_ENCODING_ERROR,
     ) -> None:
-        self._given: dict[str, Any] = {name: each for name, each in locals().items() if name != "self"}
-        check_wording(on_encoding_error)
-        encoder = find_encoder(encoder)
-        named = {**(principals or {}), **(clients or {})}
-        if problems := list(decision_problems(policy, encoder, {**({"grant": grant} if grant else {}), **named})):
-            raise DefinitionError("Shape", problems)
-        self._decisions = Decisions(
-            policy=policy,
-            encoder=encoder,
-            formats=(formats,) if isinstance(formats, str) else tuple(formats),
-            grant=policy.grant() if policy and grant is None else grant,
-            structured=structured,
-            keyring=keyring or Keyring.of_this_process(),
-            principals=dict(principals or {}),
-            clients=dict(clients or {}),
-            sinks=tuple(sinks),
-            user_errors=tuple(user_errors),
-            on_encoding_error=on_encoding_error,
-        )
-        self._is_ephemeral = keyring is None
+        given: dict[str, Any] = {name: each for name, each in locals().items() if name != "self"}
+        self._decisions = decide(given)
+        self._given = {**given, "keyring": self._decisions.keyring}
         self._plans: dict[Any, Plan] = {}
         self.tools: dict[str, Tool] = {}
+        self.former: Sequence[Shape] = ()
 
     @property
     def policy(self) -> Policy | None:
@@ -115,11 +104,23 @@ class Shape:
 
     def using(self, **changes: Unpack[ShapeOptions]) -> "Shape":
         """The same shape and tools with some of its decisions changed; the original stays as it is."""
-        changed = Shape(**{**self._given, **{name: each for name, each in changes.items() if each is not None}})
-        changed._decisions = replace(changed._decisions, ancestors=(*self._decisions.ancestors, self._decisions))
+        changed = {name: each for name, each in changes.items() if name != "tools" and each is not None}
+        shape, own = Shape(**{**self._given, **changed}), changes.get("tools") or {}
+        if unknown := sorted(own.keys() - self.tools.keys()):
+            raise DefinitionError("using", [Problem(f"tools.{name}", "there is no such tool.", "") for name in unknown])
+        shape._decisions = replace(shape._decisions, ancestors=(*self._decisions.ancestors, self._decisions))
         for tool in self.tools.values():
-            changed._register(tool.function, tool.plan, tool.options)
-        return changed
+            shape._register(tool.function, tool.plan, read_options(own.get(tool.name, {}), tool.options))
+        return shape
+
+    @property
+    def decisions(self) -> Decisions:
+        """All that was decided, which also tells its tools from those of a changed copy; settings start from it."""
+        return self._decisions
+
+    def begin(self) -> AbstractContextManager["Shape"]:
+        """What a request is answered with, from its beginning to its end; adapters call it."""
+        return nullcontext(self)
 
     @overload
     def tool(self, function: _Function, /) -> _Function: ...
@@ -191,7 +192,7 @@ class Shape:
         Raises:
             DefinitionError: Nobody takes back a kind.
         """
-        if self._is_ephemeral and any(handle_kinds(tool.plan) for tool in self.tools.values()):
+        if self._decisions.keyring.is_ephemeral and any(handle_kinds(tool.plan) for tool in self.tools.values()):
             _LOG.info("there is no secret, so the ids that this process gives out end with it")
         if problems := list(handle_problems(self.tools.values())):
             raise DefinitionError("Shape", problems)
@@ -208,9 +209,8 @@ class Shape:
             DefinitionError: The type breaks a rule of the policy.
         """
         plan = self._plan(type(value) if declared is None else declared)
-        return self._call(plan.where, grant).answer(
-            plan, value, sends_structured=self._decisions.sends_structured(self.encoder)
-        )
+        call = self._call(plan.where, grant)
+        return call.answer(plan, value, sends_structured=call.decisions.sends_structured(call.encoder))
 
     def answer(
         self,
@@ -282,7 +282,8 @@ class Shape:
         """A call outside of a tool, or inside of the one under way, whose grant nothing widens."""
         if grant and grant.policy is not self.policy:
             raise DefinitionError(where, [not_of_this_policy("grant")])
-        return open_call(self._decisions, where, self._plan, encoder=self.encoder, given=grant)
+        now: Shape = pinned(self._decisions) or self
+        return open_call(now._decisions, where, now._plan, encoder=now.encoder, given=grant)
 
     def _plan(self, declared: Any) -> Plan:
         if declared not in self._plans:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from importlib.metadata import entry_points
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from mcpshape._describe import Vocabulary
@@ -32,11 +33,11 @@ GROUP = "mcpshape.encoders"
 """The entry-point group for encoders that can be chosen by name: each makes one when it is called without arguments."""
 
 
-def find_encoder(encoder: Encoder | str) -> Encoder:
-    """The installed encoder of a name; an encoder is passed on as it is.
+def find_encoder(encoder: Encoder | str, **options: Any) -> Encoder:
+    """The installed encoder of a name, made with options; an encoder is passed on as it is.
 
     Raises:
-        DefinitionError: No installed package offers that name, or what it offers cannot be made.
+        DefinitionError: No installed package offers that name, or what it offers cannot be made, or not so.
     """
     if not isinstance(encoder, str):
         return encoder
@@ -45,11 +46,22 @@ def find_encoder(encoder: Encoder | str) -> Encoder:
         remedy = f"Choose one of: {', '.join(sorted(installed))}."
         raise DefinitionError("encoder", [Problem("format", f"{encoder!r} is not installed.", remedy)])
     try:
-        made: Encoder = installed[encoder].load()()
+        make = installed[encoder].load()
+        _check_options(make, options)
+        made: Encoder = make(**options)
+    except DefinitionError:
+        raise
     except Exception as error:
         message = f"{installed[encoder].value} cannot be made: {type(error).__name__}."
         raise DefinitionError("encoder", [Problem(encoder, message, "Mend or remove the package.")]) from error
     return made
+
+
+def _check_options(make: Any, options: Collection[str]) -> None:
+    known = list(signature(make).parameters) if options else []
+    remedy = f"Choose from: {', '.join(known) or 'none'}."
+    if problems := [Problem(name, "there is no such option.", remedy) for name in options if name not in known]:
+        raise DefinitionError("encoder", problems)
 
 
 def name_formats(encoder: Encoder, offered: Collection[Encoder | str]) -> dict[str, Encoder]:
