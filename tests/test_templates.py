@@ -652,6 +652,33 @@ def test_a_name_that_is_no_field_is_found(source: str, path: str) -> None:
     assert "'meetings.titel' is" not in found[0] or "no field of Agenda" in found[0]
 
 
+LATER = Toggle(on_since="high", offered_since="low")
+
+
+def test_every_choice_of_a_few_toggles_is_read() -> None:
+    """Rule 7: what fails only with two of four toggles on is found; of many toggles each is tried alone."""
+
+    class Shown(BaseModel):
+        a: Annotated[str, When("a")] = ""
+        b: Annotated[str, When("b")] = ""
+        c: Annotated[str, When("c")] = ""
+        d: Annotated[str, When("d")] = ""
+
+    source = "{% if a is defined and b is defined and c is not defined and d is not defined %}{{ c }}{% endif %}"
+
+    def shape(extra: str) -> Shape:
+        policy = Policy(levels=("low", "high"), toggles=dict.fromkeys("abcd" + extra, LATER))
+        return Shape(policy, encoder=Markdown(templates={Shown: "t"}, loader=DictLoader({"t": source})))
+
+    with pytest.raises(DefinitionError, match="'c' is withheld at low with a, b, high without c, d"):
+        shape("").view(Shown())
+    shape("efg").view(Shown())
+    many = Policy(levels=("low", "high"), toggles=dict.fromkeys("abcdefg", LATER))
+    assert len(list(_grants(many))) == 2 * (2 + 7 + 7)
+    few = Policy(levels=("low", "high"), toggles=dict.fromkeys("abcdef", LATER))
+    assert len(list(_grants(few))) == 2 * 2**6
+
+
 def test_a_name_in_an_included_template_is_found() -> None:
     """Rule 7: includes, imports and parents are read with the names that they see, once each."""
     assert problems("{% include 'p' %}", p="\n{{ titel }}")[0].startswith("template p, line 2: 'titel' is no field")
