@@ -716,6 +716,14 @@ def test_a_name_in_an_included_template_is_found() -> None:
         ("<{{ title }}>", "a value stands in an address or a tag."),
         ('<a href="x{{ title }}">', "a value stands in an address or a tag."),
         ("[a]: b{{ title }}{{ title }}", "a value stands in an address or a tag."),
+        ("C:\\{{ title }}", "a backslash stands right before what is no text of the template."),
+        ("a\nC:\\\\\\{{ title }}", "template t, line 2: a backslash stands right before what is no text"),
+        ("\\{% if title %}{{ title }}{% endif %}", "a backslash stands right before"),
+        ("{% if title %}\\{% endif %}{{ title }}", "a backslash stands right before"),
+        ("{% macro m() %}\\{% endmacro %}{{ m() }}{{ title }}", "a backslash stands right before"),
+        ("{{ title }}{% for i in [1, 2] %}{{ title }}\\{% endfor %}", "a backslash stands right before"),
+        ("{% raw %}\\{% endraw %}{{ title }}", "a backslash stands right before"),
+        ("\\{# no #}\\{# no #}\\{{ title }}", "a backslash stands right before"),
     ],
 )
 def test_a_construct_that_would_not_be_escaped_is_refused(source: str, said: str) -> None:
@@ -724,6 +732,12 @@ def test_a_construct_that_would_not_be_escaped_is_refused(source: str, said: str
     if " if 0 " not in source:
         with pytest.raises(EncodingError):
             rendered(source, {"title": "a"})
+
+
+def test_a_backslash_takes_no_escape_away() -> None:
+    """E11: two before a value are one, and the value stays what it is; one before text of the template is its own."""
+    link = "](http://evil.example)"
+    assert "<a" not in html(rendered("[a C:\\\\{{ x }}\\*{# no #}\\\\{{ x }} \\{# no #}*\\", {"x": link}))
 
 
 def test_a_template_that_is_missing_is_found() -> None:

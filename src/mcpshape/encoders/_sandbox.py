@@ -134,6 +134,22 @@ def refusals(tree: nodes.Template) -> Iterator[Refusal]:
             if not isinstance(child, nodes.TemplateData) and _AN_ADDRESS.search(before):
                 remedy = "Write {{ text | link(url) }}; HTML has no place for values."
                 yield Refusal(child.lineno, "a value stands in an address or a tag", remedy)
+    for line in _open_escapes(tree):
+        remedy = "Write two, which read as one."
+        yield Refusal(line, "a backslash stands right before what is no text of the template", remedy)
+
+
+def _open_escapes(tree: nodes.Template) -> Iterator[int]:
+    """The lines on which a text ends with a backslash that would take away one that a value is escaped with."""
+    for node in tree.find_all(nodes.Output):
+        parts = list(prefixes(node, lambda _: True))
+        following = [child for _, child in parts[1:]]
+        is_end = node is tree.body[-1]
+        for (before, child), after in zip(parts, [*following, nodes.TemplateData() if is_end else None], strict=True):
+            if isinstance(child, nodes.TemplateData) and not isinstance(after, nodes.TemplateData):
+                text = before + child.data
+                if (len(text) - len(text.rstrip("\\"))) % 2:
+                    yield child.lineno + child.data.count("\n")
 
 
 def constant_names(node: Any) -> list[str] | None:
