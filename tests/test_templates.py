@@ -740,6 +740,13 @@ def test_a_backslash_takes_no_escape_away() -> None:
     assert "<a" not in html(rendered("[a C:\\\\{{ x }}\\*{# no #}\\\\{{ x }} \\{# no #}*\\", {"x": link}))
 
 
+def test_a_table_shows_no_column_that_was_not_named() -> None:
+    """Rule 3: where all named columns are withheld there is nothing to show."""
+    rows = [{"a": "1", "b": "2"}]
+    assert rendered("{{ x | table('c') }}", {"x": rows}) == "*nothing shown*"
+    assert cells(rendered("{{ x | table('c', 'b') }}", {"x": rows})) == [["b"], ["2"]]
+
+
 def test_a_template_that_is_missing_is_found() -> None:
     """Rule 7: for a tool, and for a type that is only rendered."""
     encoder = Markdown(templates={Event: "no.md.j2"}, loader=DictLoader({}))

@@ -135,10 +135,12 @@ def prose(text: Any, level: int = 2, *, is_raw: bool = False) -> Written:
 
 
 def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> Written:
-    """Rows of alike keys and plain values."""
+    """Rows of alike keys and plain values; of named columns those that there are."""
     if not rows:
         return block(EMPTY_LIST)
-    keys = [key for key in columns if key in rows[0]] or list(rows[0])
+    keys = [key for key in columns if key in rows[0]] if columns else list(rows[0])
+    if not keys:
+        return block(NOTHING)
     lines: list[Sequence[str]] = [list(map(cell, keys)), ["---"] * len(keys)]
     lines += [[cell(row[key]) for key in keys] for row in rows]
     return block(*(f"| {' | '.join(cells)} |" for cells in lines))
