@@ -376,7 +376,46 @@ ENDLESS = {
     "another folder": "{% include '../../etc/passwd' %}",
     "an absolute path": "{% include '/etc/passwd' %}",
     "an import": "{% import '/etc/passwd' as p %}",
+    "a search for each": "{{ range(99999) | select('in', range(99999) | list) | list | length }}",
+    "a search for each in vain": "{{ range(99999) | map('string') | select('in', range(99999)) | list }}",
+    "a long path": "{% set p = range(99999) | join('.') %}{{ range(99999) | map(attribute=p, default=1) | list }}",
+    "a huge base": "{{ range(99999) | map('string') | join('f') | int(0, 16) }}",
 }
+# A list of 100,000 lists or texts that are one, and what is one list but ever deeper.
+MANY = "{% set ns = namespace(x=[START]) %}{% for i in range(17) %}{% set ns.x = ns.x + ns.x %}{% endfor %}"
+MANY_LISTS, MANY_TEXTS = (
+    MANY.replace("START", start) for start in ("range(99999) | list", "(range(99999) | join('a')) ~ x")
+)
+DEEPER = "{% set ns.KEY = (ns.KEY + ns.KEY + ns.KEY + ns.KEY) | batch(4) | list %}"
+DEEP = "{% set ns = namespace(x=[1], y=[1]) %}{% for i in range(20) %}BOTH{% endfor %}".replace(
+    "BOTH", DEEPER.replace("KEY", "x") + DEEPER.replace("KEY", "y")
+)
+ENDLESS |= {
+    f"many lists, {work}": MANY_LISTS + "{% set b = range(99999) | list %}{{ ns.x | WORK }}".replace("WORK", work)
+    for work in (
+        "sort", "min", "max", "groupby(5)", "map('sum') | list", "map('max') | list", "map('sort') | list",
+        "map('list') | list", "map('slice', 1) | map('list') | list", "map('join') | list", "select('in', ns.x) | list",
+        "select('==', b) | list", "reject('<', b) | list", "map('reverse') | map('list') | list | length",
+        "map('first') | map('default', b) | select('in', b) | sum", "map('unique') | map('list') | list",
+        "map('batch', 9) | map('list') | list | length",
+    )
+}  # fmt: skip
+ENDLESS |= {
+    f"many texts, {work}": MANY_TEXTS + "{{ ns.x | WORK | list | length }}".replace("WORK", work)
+    for work in (
+        "map('upper')", "map('reverse')", "map('code')", "map('fence')", "map('prose')", "sort", "map('trim')",
+        "map('title')", "map('wordcount')", "map('list')", "select('lower')",
+    )
+}  # fmt: skip
+ENDLESS |= {
+    f"deep lists, {work}": DEEP + work
+    for work in (
+        "{{ ns.x == ns.y }}", "{{ 1 if ns.x < ns.y }}", "{{ ns.x in [ns.y] }}", "{{ ns.x is lower }}", "{{ ns.x }}",
+        "{{ [1] is in ns.x }}{{ ns.x is eq ns.y }}", "{{ (ns.x + ns.y) | max }}", "{{ (ns.x + ns.y) | sort | length }}",
+        "{% for i in [1, 2] %}{{ loop.changed(ns.x if i == 1 else ns.y) }}{% endfor %}", "{{ ns.x | string | length }}",
+        "{{ {1: 1, 2: 2} | dictsort(by='value') | length }}{{ ns.x not in ns.y }}",
+    )
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", ENDLESS)
@@ -388,6 +427,76 @@ def test_a_template_ends_soon(what: str, tmp_path: Path) -> None:
     with pytest.raises(EncodingError, match="Markdown: the template (failed with|was stopped, because it) "):
         encoder.encode(View({"x": "a"}, Layout(dto=Text, form="object")))
     assert monotonic() - started < 4
+
+
+def test_what_is_usual_is_not_stopped() -> None:
+    """A7: a page of many rows is sorted, grouped, searched and compared within the time that it has by itself."""
+    rows = [{"n": place % 7, "t": f"text {place}" * 9} for place in range(5000)]
+    source = (
+        "{{ rows | sort(attribute='t') | length }}{% for n, g in rows | groupby('n') %}{{ g | length }} {% endfor %}"
+        "{{ rows | map(attribute='n') | unique | select('in', [1, 2]) | join }}"
+        "{{ rows | max(attribute='t') == rows[1] }}{{ 3 in range(9) }}{{ 'text' in rows[0].t }}"
+        "{{ rows[0].t | reverse | length }}{{ ({'b': 1, 'a': 2} | dictsort | first)[0] }}"
+    )
+    shown = rendered(source, {"rows": rows})
+    assert shown.startswith("5000715 715 714 714 714 714 714 12falsetruetrue54a")
+    for source in ("{{ n % 7 }}", "{{ n // 7 }}", "{{ 7 % n }}"):
+        assert rendered(source, {"n": 10**9})
+        with pytest.raises(EncodingError, match="it makes a huge number"):
+            rendered(source, {"n": 10**99})
+
+
+@pytest.mark.parametrize(
+    ("source", "written"),
+    [
+        ("[{% for each in x %}{{ each }}{% else %}none{% endfor %}]", "[none]"),
+        ("{% for n in [1] recursive %}{{ n }}{{ loop(x) }}{% endfor %}", "1"),
+        ("{% for a, b in x | items %}{{ a }}{% endfor %}{% for a in x | dictsort %}{{ a }}{% endfor %}.", "."),
+        ("{{ x | length }}{{ x | count }}{{ x | sum }}{{ x | join(', ') }}{{ x | join }}.", "000."),
+        ("{{ x | first }} {{ x | last }} {{ x | min }} {{ x | max }}", "*none* *none* *none* *none*"),
+        (
+            "{{ [] | first }} {{ [] | last }} {{ [] | min }} {{ [] | max(attribute='a') }}",
+            "*none* *none* *none* *none*",
+        ),
+        ("{{ x.name }} {{ x['name'] }} {{ x.a.b.c }} {{ x[0] }}", "*none* *none* *none* *none*"),
+        ("{{ (x | first).name }} {{ [{'a': x}] | map(attribute='a.b') | join }}", "*none* none"),
+        ("{{ x | list }} {{ x | sort | length }}{{ x | groupby('a') | length }}", "*empty list* 00"),
+        ("{{ x | map('upper') | select | selectattr('a') | unique | reverse | list | length }}", "0"),
+        ("{{ x | batch(2) | list | length }}{{ x | slice(1) | first | length }}", "00"),
+        ("{{ 1 in x }} {{ 1 not in x }} {{ 1 is in x }} {{ x == x }}", "false true false true"),
+        ("{{ x | table }}", "*none*"),
+        (
+            "{{ [3, x, 1] | sort | join }} {{ [3, x, 1] | min }}{{ [3, x, 1] | max }} {{ [x] | min }}",
+            "13none 13 *none*",
+        ),
+        ("{{ [{'a': 2}, {'a': x}, {'a': 1}] | sort(true, attribute='a') | join(',', 'a') }}", "2,1,none"),
+        ("{% for a, g in [{'a': x}, {'a': 1}] | groupby('a') %}{{ a }}{{ g | length }} {% endfor %}", "11 *none*1"),
+        (
+            "{% for g in [{'a': x}, {}] | groupby('a', default=1) %}{{ g.grouper }}{{ g.list }}{% endfor %}",
+            '1[{}\\]*none*[{"a":null}\\]',
+        ),
+    ],
+)
+def test_null_has_no_entries_and_only_null_inside(source: str, written: str) -> None:
+    """E09: what may be null is gone through, counted, joined, picked from and followed like what is empty."""
+    assert rendered(source, {"x": None}) == written
+
+
+@pytest.mark.parametrize(
+    "source", ["{{ x[0] }}", "{{ x[-1] }}", "{{ y | first }}", "{{ y.a }}", "{{ x | map(attribute='a') | first }}"]
+)
+def test_what_is_not_there_is_no_null(source: str) -> None:
+    """E09: a position beyond the end, a missing name, and a key of what has none still fail."""
+    with pytest.raises(EncodingError):
+        rendered(source, {"x": [1] if "map" in source else []})
+
+
+def test_a_macro_may_be_asked_for_its_caller() -> None:
+    """A7: as in Jinja, a macro without a call block has none, which is all that may be asked of it."""
+    macro = "{% macro m() %}[{{ caller() if caller }}{% if caller is defined %}!{% endif %}]{% endmacro %}"
+    assert shaped(macro + "{{ m() }}{% call m() %}{{ x }}{% endcall %}", Text(x="a")) == "[][a!]"
+    with pytest.raises(EncodingError):
+        rendered("{% if x.caller %}{% endif %}", {"x": {}})
 
 
 def test_limits_are_options_and_say_what_they_stopped() -> None:
