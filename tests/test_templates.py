@@ -750,7 +750,7 @@ def test_a_key_that_only_some_answers_have_is_found() -> None:
          "meetings.people.nam"),
         ("{% for a in total %}{% endfor %}{% for p in meetings[0].title %}{% endfor %}", "meetings.title"),
         ("{% if total > 1 %}{% elif titel %}{% else %}{% endif %}", "titel"),
-        ("{{ caller() }}{% call(a) range(total) %}{{ a.b }}{{ titel }}{% endcall %}", "titel"),
+        ("{% call(a) range(total) %}{{ a.b }}{{ titel }}{% endcall %}", "titel"),
         ("{% set titel = 1 %}{{ titel }}{{ tytel }}", "tytel"),
     ],
 )  # fmt: skip
@@ -761,7 +761,63 @@ def test_a_name_that_is_no_field_is_found(source: str, path: str) -> None:
     assert "'meetings.titel' is" not in found[0] or "no field of Agenda" in found[0]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for m in meetings | selectattr('place', 'defined') %}{{ m.place }}{% endfor %}",
+        "{% for m in meetings | rejectattr('place', 'undefined') | sort(attribute='place') %}{{ m.place }}{% endfor %}",
+        "{{ meetings | selectattr('place', 'defined') | map(attribute='place') | join }}",
+        "{{ meetings | selectattr('held', 'defined') | map(attribute='held') | join }}",
+        "{% set some = meetings | selectattr('held', 'defined') | list %}{{ some[0].held if some }}",
+        "{{ (meetings | selectattr('place', 'defined') | list | last).place }}",
+        "{% for p, g in meetings | selectattr('place', 'defined') | groupby('place') %}{{ g[0].place }}{% endfor %}",
+        (
+            "{% for m in meetings | selectattr('people', 'defined') %}"
+            "{{ m.people | selectattr('mail', 'defined') | join(', ', 'mail') }}{% endfor %}"
+        ),
+        "{% for m in meetings | rejectattr('title', 'defined') %}{{ m.place }}{% endfor %}",
+        "{{ meetings | selectattr('title', 'undefined') | map('upper') | map(attribute='place') | sum }}",
+        (
+            "{% macro m(e) %}{{ e.place }}{% endmacro %}"
+            "{% for e in meetings | selectattr('place', 'defined') %}{{ m(e) }}{% endfor %}"
+        ),
+    ],
+)
+def test_entries_that_have_a_field_can_be_taken(source: str) -> None:
+    """E09, rule 7: the remedy that the check names passes it, and is right at every level."""
+    bare = AGENDA.model_copy(update={"meetings": AGENDA.meetings[:1]})
+    shape = meetings(source, Agenda)
+    shape.tool(list_meetings)
+    answers = [shape.render(each, grant=grant) for _, grant in _grants(POLICY) for each in (AGENDA, bare)]
+    assert not [answer.text for answer in answers if answer.is_error]
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        ("{% for m in meetings | selectattr('title', 'defined') %}{{ m.place }}{% endfor %}", "m.place"),
+        ("{% for m in meetings | rejectattr('place', 'defined') %}{{ m.place }}{% endfor %}", "m.place"),
+        ("{% for m in meetings | selectattr('place', 'undefined') %}{{ m.place }}{% endfor %}", "m.place"),
+        ("{% for m in meetings | selectattr('place') %}{{ m.place }}{% endfor %}", ""),
+        ("{% for m in meetings | selectattr('place.x', 'defined') %}{% endfor %}", ""),
+        ("{% if total %}{% set v = meetings %}{% else %}{% set v = meetings %}{% endif %}{{ v[0].place }}", "v[0]"),
+        ("{% if total %}{% set v = meetings | list %}{% else %}{% set v = meetings %}{% endif %}{{ v[0].place }}", "v"),
+        (("{% if total %}{% set v, w = meetings | groupby('title') | first %}"
+          "{% else %}{% set v, w = meetings | groupby('title') | last %}{% endif %}{{ w[0].place }}"), "w[0].place"),
+    ],
+)  # fmt: skip
+def test_a_field_is_followed_to_where_it_may_be_missing(source: str, path: str) -> None:
+    """E09, rule 7: through filters that prove something else, and names that both branches give to one place."""
+    assert any("'meetings.place' is withheld at strict" in each for each in problems(source, Agenda))
+    assert not path or path in problems(source, Agenda)[0]
+
+
 LATER = Toggle(on_since="high", offered_since="low")
+
+
+class Two(BaseModel):
+    o: Text
+    p: list[Text] = []
 
 
 def test_every_choice_of_a_few_toggles_is_read() -> None:
@@ -788,6 +844,98 @@ def test_every_choice_of_a_few_toggles_is_read() -> None:
     assert len(list(_grants(few))) == 2 * 2**6
 
 
+@pytest.mark.parametrize(
+    ("source", "name", "where"),
+    [
+        ("{{ loop }}", "loop", "{% for %}"),
+        ("{% for i in [1] if loop.first %}{% endfor %}", "loop", "{% for %}"),
+        ("{% for i in [] %}{% else %}{{ loop.index }}{% endfor %}", "loop", "{% for %}"),
+        ("{% for i in [1] %}{% include 'p' %}{% endfor %}", "loop", "{% for %}"),
+        (
+            "{% for i in [1] %}{{ loop.index }}{% block b %}{{ loop.index }}{% endblock %}{% endfor %}",
+            "loop",
+            "{% for %}",
+        ),
+        ("{{ caller }}", "caller", "a macro"),
+        ("{% if caller %}{% endif %}", "caller", "a macro"),
+        ("{{ varargs }}", "varargs", "a macro"),
+        ("{{ kwargs.a }}", "kwargs", "a macro"),
+        ("{% block b %}{{ super() }}{% endblock %}", "super", "a block that overrides another"),
+    ],
+)
+def test_names_of_jinja_are_known_where_they_are(source: str, name: str, where: str) -> None:
+    """Rule 7: elsewhere they fail in each answer, so they are found before."""
+    (found,) = problems(source, p="{{ loop.index }}")
+    assert f"{name!r} is known inside of {where} only. Move it there" in found
+    with pytest.raises(EncodingError):
+        rendered(
+            source.replace("{% if caller %}", "{% if caller() %}"), {"title": "a"}, parts={"p": "{{ loop.index }}"}
+        )
+
+
+def test_names_of_jinja_are_known_inside() -> None:
+    """Rule 7: in loops and what they include, in scoped blocks, macros, and blocks of call."""
+    source = (
+        "{% for i in p %}{{ loop.index }}{% include 'p' %}{% block b scoped %}{{ loop.last }}{% endblock %}{% endfor %}"
+    )
+    source += "{% macro m() %}{{ varargs | length }}{{ kwargs | length }}{% endmacro %}{{ m(1, a=2) }}"
+    source += (
+        "{% macro n() %}{{ caller(1, 2) }}{% endmacro %}{% call(a) n() %}{{ a }}{{ varargs | first }}{% endcall %}"
+    )
+    value = Two(o=Text(x=None), p=[Text(x=None)])
+    assert shaped(source, value, p="{{ loop.length }}{{ i.x }}").split() == ["11*none*", "true1112"]
+
+
+@pytest.mark.parametrize(
+    ("source", "p", "where"),
+    [
+        ("{% include 't' %}", "", "t"),
+        ("{% include ['t', 'p'] %}", "", "t"),
+        ("{% import 't' as t %}", "", "t"),
+        ("{% from 't' import a %}", "", "t"),
+        ("{% extends 't' %}", "", "t"),
+        ("{% block b %}{% include 't' %}{% endblock %}", "", "t"),
+        ("{% include 'p' %}", "{% include 't' %}", "p"),
+        ("{% extends 'p' %}", "{% extends 't' %}", "p"),
+        ("{% if title %}{% include 'p' %}{% endif %}", "{% include 'p' %}", "p"),
+        ("{% import 'p' as p %}", "{% include 'p' %}", "p"),
+    ],
+)
+def test_a_template_that_takes_itself_in_is_found(source: str, p: str, where: str) -> None:
+    """Rule 7: directly or in a circle, if nothing can keep it from doing so; told once."""
+    found = problems(source, p=p)
+    assert len(found) == 1
+    assert found[0].startswith(f"template {where}, line 1: it takes in ")
+    with pytest.raises(EncodingError):
+        rendered(source, {"title": "a"}, parts={"p": p})
+
+
+def test_a_template_may_take_itself_in_on_a_condition() -> None:
+    """A7: for what contains itself, in a branch, a loop, or a macro, and where another template comes first."""
+    source = "{{ name }}{% for each in children %}{% with name = each.name, children = each.children %}"
+    source += "{% include 't' %}{% endwith %}{% endfor %}"
+    tree = Node(name="a", children=[Node(name="b", children=[Node(name="c")])])
+    assert shaped(source, tree) == "abc"
+    for source in (
+        "{% if not name %}{% include 't' %}{% else %}{{ name }}{% endif %}",
+        "{{ name }}{% macro m() %}{% include 't' %}{% endmacro %}{% if not name %}{{ m() }}{% endif %}",
+        "{{ name }}{% include ['p', 't'] %}",
+    ):
+        assert shaped(source, Node(name="a"), p="").strip() == "a"
+
+
+def test_a_template_without_context_is_said_to_see_nothing() -> None:
+    """Rule 7: an import sees no variables of the page, with a policy or without one; not that they are withheld."""
+    said = r"template p, line 1: 'x' is out of sight: without context, .* Write `with context` where it is imported"
+    for source in ("{% import 'p' as p %}", "{% from 'p' import m %}", "{% include 'p' without context %}"):
+        for p in ("{{ x }}", "{% macro m() %}{{ x }}{% endmacro %}"):
+            with pytest.raises(DefinitionError, match=said):
+                shaped(source, Text(x="a"), p=p)
+            assert "out of sight" in problems(source, p=p.replace("x", "place"))[0]
+            assert "'tytel' is no field of Meeting" in problems(source, p=p.replace("x", "tytel"))[0]
+    assert shaped("{% import 'p' as p with context %}{{ p.m() }}", Text(x="a"), p=p) == "a"
+
+
 def test_a_name_in_an_included_template_is_found() -> None:
     """Rule 7: includes, imports and parents are read with the names that they see, once each."""
     assert problems("{% include 'p' %}", p="\n{{ titel }}")[0].startswith("template p, line 2: 'titel' is no field")
@@ -800,7 +948,11 @@ def test_a_name_in_an_included_template_is_found() -> None:
     ]  # fmt: skip
     used = "{% for e in meetings %}{{ m.show(e) }}{{ s(e) }}{{ u.x }}{% endfor %}"
     imports = "{% import 'p' as m %}{% from 'p' import show as s %}{% from 'p' import nothing %}{% import 'no' as u %}"
-    found = problems(imports + used, Agenda, p="{% macro show(e) %}{{ e.titel }}{% endmacro %}{% include 't' %}")
+    found = problems(
+        imports + used,
+        Agenda,
+        p="{% macro show(e) %}{{ e.titel }}{% endmacro %}{% for i in [] %}{% include 't' %}{% endfor %}",
+    )
     assert [each.split(" is ")[0] for each in found] == [
         "template no: the loader has none of that name. Mend the name, or add it.",
         "template p, line 1: 'meetings.titel'",
@@ -864,6 +1016,13 @@ def test_a_template_that_is_missing_is_found() -> None:
     assert Shape(encoder=encoder).render(Before(title="a")).text == "- title: a"
     with pytest.raises(DefinitionError, match="template no.md.j2"):
         Shape(encoder=Toon()).using(encoder=encoder).view(CALENDAR)
+
+
+def test_a_template_that_is_no_text_is_found(tmp_path: Path) -> None:
+    """Rule 7: with what to do about it."""
+    (tmp_path / "t").write_bytes(b"\xe9")
+    with pytest.raises(DefinitionError, match="template t: it cannot be read: UnicodeDecodeError. Save it as a"):
+        Shape(encoder=Markdown(templates={Text: "t"}, loader=FileSystemLoader(tmp_path))).render(Text(x="a"))
 
 
 def test_templates_need_classes_and_a_loader() -> None:
