@@ -376,7 +376,46 @@ ENDLESS = {
     "another folder": "{% include '../../etc/passwd' %}",
     "an absolute path": "{% include '/etc/passwd' %}",
     "an import": "{% import '/etc/passwd' as p %}",
+    "a search for each": "{{ range(99999) | select('in', range(99999) | list) | list | length }}",
+    "a search for each in vain": "{{ range(99999) | map('string') | select('in', range(99999)) | list }}",
+    "a long path": "{% set p = range(99999) | join('.') %}{{ range(99999) | map(attribute=p, default=1) | list }}",
+    "a huge base": "{{ range(99999) | map('string') | join('f') | int(0, 16) }}",
 }
+# A list of 100,000 lists or texts that are one, and what is one list but ever deeper.
+MANY = "{% set ns = namespace(x=[START]) %}{% for i in range(17) %}{% set ns.x = ns.x + ns.x %}{% endfor %}"
+MANY_LISTS, MANY_TEXTS = (
+    MANY.replace("START", start) for start in ("range(99999) | list", "(range(99999) | join('a')) ~ x")
+)
+DEEPER = "{% set ns.KEY = (ns.KEY + ns.KEY + ns.KEY + ns.KEY) | batch(4) | list %}"
+DEEP = "{% set ns = namespace(x=[1], y=[1]) %}{% for i in range(20) %}BOTH{% endfor %}".replace(
+    "BOTH", DEEPER.replace("KEY", "x") + DEEPER.replace("KEY", "y")
+)
+ENDLESS |= {
+    f"many lists, {work}": MANY_LISTS + "{% set b = range(99999) | list %}{{ ns.x | WORK }}".replace("WORK", work)
+    for work in (
+        "sort", "min", "max", "groupby(5)", "map('sum') | list", "map('max') | list", "map('sort') | list",
+        "map('list') | list", "map('slice', 1) | map('list') | list", "map('join') | list", "select('in', ns.x) | list",
+        "select('==', b) | list", "reject('<', b) | list", "map('reverse') | map('list') | list | length",
+        "map('first') | map('default', b) | select('in', b) | sum", "map('unique') | map('list') | list",
+        "map('batch', 9) | map('list') | list | length",
+    )
+}  # fmt: skip
+ENDLESS |= {
+    f"many texts, {work}": MANY_TEXTS + "{{ ns.x | WORK | list | length }}".replace("WORK", work)
+    for work in (
+        "map('upper')", "map('reverse')", "map('code')", "map('fence')", "map('prose')", "sort", "map('trim')",
+        "map('title')", "map('wordcount')", "map('list')", "select('lower')",
+    )
+}  # fmt: skip
+ENDLESS |= {
+    f"deep lists, {work}": DEEP + work
+    for work in (
+        "{{ ns.x == ns.y }}", "{{ 1 if ns.x < ns.y }}", "{{ ns.x in [ns.y] }}", "{{ ns.x is lower }}", "{{ ns.x }}",
+        "{{ [1] is in ns.x }}{{ ns.x is eq ns.y }}", "{{ (ns.x + ns.y) | max }}", "{{ (ns.x + ns.y) | sort | length }}",
+        "{% for i in [1, 2] %}{{ loop.changed(ns.x if i == 1 else ns.y) }}{% endfor %}", "{{ ns.x | string | length }}",
+        "{{ {1: 1, 2: 2} | dictsort(by='value') | length }}{{ ns.x not in ns.y }}",
+    )
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", ENDLESS)
@@ -388,6 +427,76 @@ def test_a_template_ends_soon(what: str, tmp_path: Path) -> None:
     with pytest.raises(EncodingError, match="Markdown: the template (failed with|was stopped, because it) "):
         encoder.encode(View({"x": "a"}, Layout(dto=Text, form="object")))
     assert monotonic() - started < 4
+
+
+def test_what_is_usual_is_not_stopped() -> None:
+    """A7: a page of many rows is sorted, grouped, searched and compared within the time that it has by itself."""
+    rows = [{"n": place % 7, "t": f"text {place}" * 9} for place in range(5000)]
+    source = (
+        "{{ rows | sort(attribute='t') | length }}{% for n, g in rows | groupby('n') %}{{ g | length }} {% endfor %}"
+        "{{ rows | map(attribute='n') | unique | select('in', [1, 2]) | join }}"
+        "{{ rows | max(attribute='t') == rows[1] }}{{ 3 in range(9) }}{{ 'text' in rows[0].t }}"
+        "{{ rows[0].t | reverse | length }}{{ ({'b': 1, 'a': 2} | dictsort | first)[0] }}"
+    )
+    shown = rendered(source, {"rows": rows})
+    assert shown.startswith("5000715 715 714 714 714 714 714 12falsetruetrue54a")
+    for source in ("{{ n % 7 }}", "{{ n // 7 }}", "{{ 7 % n }}"):
+        assert rendered(source, {"n": 10**9})
+        with pytest.raises(EncodingError, match="it makes a huge number"):
+            rendered(source, {"n": 10**99})
+
+
+@pytest.mark.parametrize(
+    ("source", "written"),
+    [
+        ("[{% for each in x %}{{ each }}{% else %}none{% endfor %}]", "[none]"),
+        ("{% for n in [1] recursive %}{{ n }}{{ loop(x) }}{% endfor %}", "1"),
+        ("{% for a, b in x | items %}{{ a }}{% endfor %}{% for a in x | dictsort %}{{ a }}{% endfor %}.", "."),
+        ("{{ x | length }}{{ x | count }}{{ x | sum }}{{ x | join(', ') }}{{ x | join }}.", "000."),
+        ("{{ x | first }} {{ x | last }} {{ x | min }} {{ x | max }}", "*none* *none* *none* *none*"),
+        (
+            "{{ [] | first }} {{ [] | last }} {{ [] | min }} {{ [] | max(attribute='a') }}",
+            "*none* *none* *none* *none*",
+        ),
+        ("{{ x.name }} {{ x['name'] }} {{ x.a.b.c }} {{ x[0] }}", "*none* *none* *none* *none*"),
+        ("{{ (x | first).name }} {{ [{'a': x}] | map(attribute='a.b') | join }}", "*none* none"),
+        ("{{ x | list }} {{ x | sort | length }}{{ x | groupby('a') | length }}", "*empty list* 00"),
+        ("{{ x | map('upper') | select | selectattr('a') | unique | reverse | list | length }}", "0"),
+        ("{{ x | batch(2) | list | length }}{{ x | slice(1) | first | length }}", "00"),
+        ("{{ 1 in x }} {{ 1 not in x }} {{ 1 is in x }} {{ x == x }}", "false true false true"),
+        ("{{ x | table }}", "*none*"),
+        (
+            "{{ [3, x, 1] | sort | join }} {{ [3, x, 1] | min }}{{ [3, x, 1] | max }} {{ [x] | min }}",
+            "13none 13 *none*",
+        ),
+        ("{{ [{'a': 2}, {'a': x}, {'a': 1}] | sort(true, attribute='a') | join(',', 'a') }}", "2,1,none"),
+        ("{% for a, g in [{'a': x}, {'a': 1}] | groupby('a') %}{{ a }}{{ g | length }} {% endfor %}", "11 *none*1"),
+        (
+            "{% for g in [{'a': x}, {}] | groupby('a', default=1) %}{{ g.grouper }}{{ g.list }}{% endfor %}",
+            '1[{}\\]*none*[{"a":null}\\]',
+        ),
+    ],
+)
+def test_null_has_no_entries_and_only_null_inside(source: str, written: str) -> None:
+    """E09: what may be null is gone through, counted, joined, picked from and followed like what is empty."""
+    assert rendered(source, {"x": None}) == written
+
+
+@pytest.mark.parametrize(
+    "source", ["{{ x[0] }}", "{{ x[-1] }}", "{{ y | first }}", "{{ y.a }}", "{{ x | map(attribute='a') | first }}"]
+)
+def test_what_is_not_there_is_no_null(source: str) -> None:
+    """E09: a position beyond the end, a missing name, and a key of what has none still fail."""
+    with pytest.raises(EncodingError):
+        rendered(source, {"x": [1] if "map" in source else []})
+
+
+def test_a_macro_may_be_asked_for_its_caller() -> None:
+    """A7: as in Jinja, a macro without a call block has none, which is all that may be asked of it."""
+    macro = "{% macro m() %}[{{ caller() if caller }}{% if caller is defined %}!{% endif %}]{% endmacro %}"
+    assert shaped(macro + "{{ m() }}{% call m() %}{{ x }}{% endcall %}", Text(x="a")) == "[][a!]"
+    with pytest.raises(EncodingError):
+        rendered("{% if x.caller %}{% endif %}", {"x": {}})
 
 
 def test_limits_are_options_and_say_what_they_stopped() -> None:
@@ -656,7 +765,7 @@ def test_a_key_that_only_some_answers_have_is_found() -> None:
          "meetings.people.nam"),
         ("{% for a in total %}{% endfor %}{% for p in meetings[0].title %}{% endfor %}", "meetings.title"),
         ("{% if total > 1 %}{% elif titel %}{% else %}{% endif %}", "titel"),
-        ("{{ caller() }}{% call(a) range(total) %}{{ a.b }}{{ titel }}{% endcall %}", "titel"),
+        ("{% call(a) range(total) %}{{ a.b }}{{ titel }}{% endcall %}", "titel"),
         ("{% set titel = 1 %}{{ titel }}{{ tytel }}", "tytel"),
     ],
 )  # fmt: skip
@@ -665,6 +774,181 @@ def test_a_name_that_is_no_field_is_found(source: str, path: str) -> None:
     found = problems(source, Agenda)
     assert found[0].startswith(f"template t, line 1: {path!r} is ")
     assert "'meetings.titel' is" not in found[0] or "no field of Agenda" in found[0]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for m in meetings | selectattr('place', 'defined') %}{{ m.place }}{% endfor %}",
+        "{% for m in meetings | rejectattr('place', 'undefined') | sort(attribute='place') %}{{ m.place }}{% endfor %}",
+        "{{ meetings | selectattr('place', 'defined') | map(attribute='place') | join }}",
+        "{{ meetings | selectattr('held', 'defined') | map(attribute='held') | join }}",
+        "{% set some = meetings | selectattr('held', 'defined') | list %}{{ some[0].held if some }}",
+        "{{ (meetings | selectattr('place', 'defined') | list | last).place }}",
+        "{% for p, g in meetings | selectattr('place', 'defined') | groupby('place') %}{{ g[0].place }}{% endfor %}",
+        (
+            "{% for m in meetings | selectattr('people', 'defined') %}"
+            "{{ m.people | selectattr('mail', 'defined') | join(', ', 'mail') }}{% endfor %}"
+        ),
+        "{% for m in meetings | rejectattr('title', 'defined') %}{{ m.place }}{% endfor %}",
+        "{{ meetings | selectattr('title', 'undefined') | map('upper') | map(attribute='place') | sum }}",
+        (
+            "{% macro m(e) %}{{ e.place }}{% endmacro %}"
+            "{% for e in meetings | selectattr('place', 'defined') %}{{ m(e) }}{% endfor %}"
+        ),
+    ],
+)
+def test_entries_that_have_a_field_can_be_taken(source: str) -> None:
+    """E09, rule 7: the remedy that the check names passes it, and is right at every level."""
+    bare = AGENDA.model_copy(update={"meetings": AGENDA.meetings[:1]})
+    shape = meetings(source, Agenda)
+    shape.tool(list_meetings)
+    answers = [shape.render(each, grant=grant) for _, grant in _grants(POLICY) for each in (AGENDA, bare)]
+    assert not [answer.text for answer in answers if answer.is_error]
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        ("{% for m in meetings | selectattr('title', 'defined') %}{{ m.place }}{% endfor %}", "m.place"),
+        ("{% for m in meetings | rejectattr('place', 'defined') %}{{ m.place }}{% endfor %}", "m.place"),
+        ("{% for m in meetings | selectattr('place', 'undefined') %}{{ m.place }}{% endfor %}", "m.place"),
+        ("{% for m in meetings | selectattr('place') %}{{ m.place }}{% endfor %}", ""),
+        ("{% for m in meetings | selectattr('place.x', 'defined') %}{% endfor %}", ""),
+        ("{% if total %}{% set v = meetings %}{% else %}{% set v = meetings %}{% endif %}{{ v[0].place }}", "v[0]"),
+        ("{% if total %}{% set v = meetings | list %}{% else %}{% set v = meetings %}{% endif %}{{ v[0].place }}", "v"),
+        (("{% if total %}{% set v, w = meetings | groupby('title') | first %}"
+          "{% else %}{% set v, w = meetings | groupby('title') | last %}{% endif %}{{ w[0].place }}"), "w[0].place"),
+    ],
+)  # fmt: skip
+def test_a_field_is_followed_to_where_it_may_be_missing(source: str, path: str) -> None:
+    """E09, rule 7: through filters that prove something else, and names that both branches give to one place."""
+    assert any("'meetings.place' is withheld at strict" in each for each in problems(source, Agenda))
+    assert not path or path in problems(source, Agenda)[0]
+
+
+LATER = Toggle(on_since="high", offered_since="low")
+
+
+class Two(BaseModel):
+    o: Text
+    p: list[Text] = []
+
+
+def test_every_choice_of_a_few_toggles_is_read() -> None:
+    """Rule 7: what fails only with two of four toggles on is found; of many toggles each is tried alone."""
+
+    class Shown(BaseModel):
+        a: Annotated[str, When("a")] = ""
+        b: Annotated[str, When("b")] = ""
+        c: Annotated[str, When("c")] = ""
+        d: Annotated[str, When("d")] = ""
+
+    source = "{% if a is defined and b is defined and c is not defined and d is not defined %}{{ c }}{% endif %}"
+
+    def shape(extra: str) -> Shape:
+        policy = Policy(levels=("low", "high"), toggles=dict.fromkeys("abcd" + extra, LATER))
+        return Shape(policy, encoder=Markdown(templates={Shown: "t"}, loader=DictLoader({"t": source})))
+
+    with pytest.raises(DefinitionError, match="'c' is withheld at low with a, b, high without c, d"):
+        shape("").view(Shown())
+    shape("efg").view(Shown())
+    many = Policy(levels=("low", "high"), toggles=dict.fromkeys("abcdefg", LATER))
+    assert len(list(_grants(many))) == 2 * (2 + 7 + 7)
+    few = Policy(levels=("low", "high"), toggles=dict.fromkeys("abcdef", LATER))
+    assert len(list(_grants(few))) == 2 * 2**6
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "where"),
+    [
+        ("{{ loop }}", "loop", "{% for %}"),
+        ("{% for i in [1] if loop.first %}{% endfor %}", "loop", "{% for %}"),
+        ("{% for i in [] %}{% else %}{{ loop.index }}{% endfor %}", "loop", "{% for %}"),
+        ("{% for i in [1] %}{% include 'p' %}{% endfor %}", "loop", "{% for %}"),
+        (
+            "{% for i in [1] %}{{ loop.index }}{% block b %}{{ loop.index }}{% endblock %}{% endfor %}",
+            "loop",
+            "{% for %}",
+        ),
+        ("{{ caller }}", "caller", "a macro"),
+        ("{% if caller %}{% endif %}", "caller", "a macro"),
+        ("{{ varargs }}", "varargs", "a macro"),
+        ("{{ kwargs.a }}", "kwargs", "a macro"),
+        ("{% block b %}{{ super() }}{% endblock %}", "super", "a block that overrides another"),
+    ],
+)
+def test_names_of_jinja_are_known_where_they_are(source: str, name: str, where: str) -> None:
+    """Rule 7: elsewhere they fail in each answer, so they are found before."""
+    (found,) = problems(source, p="{{ loop.index }}")
+    assert f"{name!r} is known inside of {where} only. Move it there" in found
+    with pytest.raises(EncodingError):
+        rendered(
+            source.replace("{% if caller %}", "{% if caller() %}"), {"title": "a"}, parts={"p": "{{ loop.index }}"}
+        )
+
+
+def test_names_of_jinja_are_known_inside() -> None:
+    """Rule 7: in loops and what they include, in scoped blocks, macros, and blocks of call."""
+    source = (
+        "{% for i in p %}{{ loop.index }}{% include 'p' %}{% block b scoped %}{{ loop.last }}{% endblock %}{% endfor %}"
+    )
+    source += "{% macro m() %}{{ varargs | length }}{{ kwargs | length }}{% endmacro %}{{ m(1, a=2) }}"
+    source += (
+        "{% macro n() %}{{ caller(1, 2) }}{% endmacro %}{% call(a) n() %}{{ a }}{{ varargs | first }}{% endcall %}"
+    )
+    value = Two(o=Text(x=None), p=[Text(x=None)])
+    assert shaped(source, value, p="{{ loop.length }}{{ i.x }}").split() == ["11*none*", "true1112"]
+
+
+@pytest.mark.parametrize(
+    ("source", "p", "where"),
+    [
+        ("{% include 't' %}", "", "t"),
+        ("{% include ['t', 'p'] %}", "", "t"),
+        ("{% import 't' as t %}", "", "t"),
+        ("{% from 't' import a %}", "", "t"),
+        ("{% extends 't' %}", "", "t"),
+        ("{% block b %}{% include 't' %}{% endblock %}", "", "t"),
+        ("{% include 'p' %}", "{% include 't' %}", "p"),
+        ("{% extends 'p' %}", "{% extends 't' %}", "p"),
+        ("{% if title %}{% include 'p' %}{% endif %}", "{% include 'p' %}", "p"),
+        ("{% import 'p' as p %}", "{% include 'p' %}", "p"),
+    ],
+)
+def test_a_template_that_takes_itself_in_is_found(source: str, p: str, where: str) -> None:
+    """Rule 7: directly or in a circle, if nothing can keep it from doing so; told once."""
+    found = problems(source, p=p)
+    assert len(found) == 1
+    assert found[0].startswith(f"template {where}, line 1: it takes in ")
+    with pytest.raises(EncodingError):
+        rendered(source, {"title": "a"}, parts={"p": p})
+
+
+def test_a_template_may_take_itself_in_on_a_condition() -> None:
+    """A7: for what contains itself, in a branch, a loop, or a macro, and where another template comes first."""
+    source = "{{ name }}{% for each in children %}{% with name = each.name, children = each.children %}"
+    source += "{% include 't' %}{% endwith %}{% endfor %}"
+    tree = Node(name="a", children=[Node(name="b", children=[Node(name="c")])])
+    assert shaped(source, tree) == "abc"
+    for source in (
+        "{% if not name %}{% include 't' %}{% else %}{{ name }}{% endif %}",
+        "{{ name }}{% macro m() %}{% include 't' %}{% endmacro %}{% if not name %}{{ m() }}{% endif %}",
+        "{{ name }}{% include ['p', 't'] %}",
+    ):
+        assert shaped(source, Node(name="a"), p="").strip() == "a"
+
+
+def test_a_template_without_context_is_said_to_see_nothing() -> None:
+    """Rule 7: an import sees no variables of the page, with a policy or without one; not that they are withheld."""
+    said = r"template p, line 1: 'x' is out of sight: without context, .* Write `with context` where it is imported"
+    for source in ("{% import 'p' as p %}", "{% from 'p' import m %}", "{% include 'p' without context %}"):
+        for p in ("{{ x }}", "{% macro m() %}{{ x }}{% endmacro %}"):
+            with pytest.raises(DefinitionError, match=said):
+                shaped(source, Text(x="a"), p=p)
+            assert "out of sight" in problems(source, p=p.replace("x", "place"))[0]
+            assert "'tytel' is no field of Meeting" in problems(source, p=p.replace("x", "tytel"))[0]
+    assert shaped("{% import 'p' as p with context %}{{ p.m() }}", Text(x="a"), p=p) == "a"
 
 
 def test_a_name_in_an_included_template_is_found() -> None:
@@ -679,7 +963,11 @@ def test_a_name_in_an_included_template_is_found() -> None:
     ]  # fmt: skip
     used = "{% for e in meetings %}{{ m.show(e) }}{{ s(e) }}{{ u.x }}{% endfor %}"
     imports = "{% import 'p' as m %}{% from 'p' import show as s %}{% from 'p' import nothing %}{% import 'no' as u %}"
-    found = problems(imports + used, Agenda, p="{% macro show(e) %}{{ e.titel }}{% endmacro %}{% include 't' %}")
+    found = problems(
+        imports + used,
+        Agenda,
+        p="{% macro show(e) %}{{ e.titel }}{% endmacro %}{% for i in [] %}{% include 't' %}{% endfor %}",
+    )
     assert [each.split(" is ")[0] for each in found] == [
         "template no: the loader has none of that name. Mend the name, or add it.",
         "template p, line 1: 'meetings.titel'",
@@ -704,6 +992,14 @@ def test_a_name_in_an_included_template_is_found() -> None:
         ("<{{ title }}>", "a value stands in an address or a tag."),
         ('<a href="x{{ title }}">', "a value stands in an address or a tag."),
         ("[a]: b{{ title }}{{ title }}", "a value stands in an address or a tag."),
+        ("C:\\{{ title }}", "a backslash stands right before what is no text of the template."),
+        ("a\nC:\\\\\\{{ title }}", "template t, line 2: a backslash stands right before what is no text"),
+        ("\\{% if title %}{{ title }}{% endif %}", "a backslash stands right before"),
+        ("{% if title %}\\{% endif %}{{ title }}", "a backslash stands right before"),
+        ("{% macro m() %}\\{% endmacro %}{{ m() }}{{ title }}", "a backslash stands right before"),
+        ("{{ title }}{% for i in [1, 2] %}{{ title }}\\{% endfor %}", "a backslash stands right before"),
+        ("{% raw %}\\{% endraw %}{{ title }}", "a backslash stands right before"),
+        ("\\{# no #}\\{# no #}\\{{ title }}", "a backslash stands right before"),
     ],
 )
 def test_a_construct_that_would_not_be_escaped_is_refused(source: str, said: str) -> None:
@@ -714,6 +1010,19 @@ def test_a_construct_that_would_not_be_escaped_is_refused(source: str, said: str
             rendered(source, {"title": "a"})
 
 
+def test_a_backslash_takes_no_escape_away() -> None:
+    """E11: two before a value are one, and the value stays what it is; one before text of the template is its own."""
+    link = "](http://evil.example)"
+    assert "<a" not in html(rendered("[a C:\\\\{{ x }}\\*{# no #}\\\\{{ x }} \\{# no #}*\\", {"x": link}))
+
+
+def test_a_table_shows_no_column_that_was_not_named() -> None:
+    """Rule 3: where all named columns are withheld there is nothing to show."""
+    rows = [{"a": "1", "b": "2"}]
+    assert rendered("{{ x | table('c') }}", {"x": rows}) == "*nothing shown*"
+    assert cells(rendered("{{ x | table('c', 'b') }}", {"x": rows})) == [["b"], ["2"]]
+
+
 def test_a_template_that_is_missing_is_found() -> None:
     """Rule 7: for a tool, and for a type that is only rendered."""
     encoder = Markdown(templates={Event: "no.md.j2"}, loader=DictLoader({}))
@@ -722,6 +1031,13 @@ def test_a_template_that_is_missing_is_found() -> None:
     assert Shape(encoder=encoder).render(Before(title="a")).text == "- title: a"
     with pytest.raises(DefinitionError, match="template no.md.j2"):
         Shape(encoder=Toon()).using(encoder=encoder).view(CALENDAR)
+
+
+def test_a_template_that_is_no_text_is_found(tmp_path: Path) -> None:
+    """Rule 7: with what to do about it."""
+    (tmp_path / "t").write_bytes(b"\xe9")
+    with pytest.raises(DefinitionError, match="template t: it cannot be read: UnicodeDecodeError. Save it as a"):
+        Shape(encoder=Markdown(templates={Text: "t"}, loader=FileSystemLoader(tmp_path))).render(Text(x="a"))
 
 
 def test_templates_need_classes_and_a_loader() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Literal
 
 from mcpshape._guards import Plan, decide
@@ -50,6 +51,7 @@ class Layout:
 
 
 NO_HINTS = Layout()
+_MOST_TOGGLES = 6
 _VALUE = Layout(form="value")
 
 
@@ -81,12 +83,11 @@ def every_layout(plan: Plan) -> Iterator[tuple[str, Layout]]:
 
 
 def _grants(policy: Policy) -> Iterator[tuple[str, Grant]]:
-    """Each level with its usual toggles, and with all, none, each alone on and each alone off of those it offers."""
+    """Each level with its usual toggles, and with the others that it offers."""
     for level in policy.levels:
         usual, widest = policy.grant(level), policy.widest(level).toggles
         needs = {name: frozenset(_needed(policy, name)) for name in sorted(widest)}
-        without = [frozenset(other for other in widest if name not in needs[other]) for name in needs]
-        for toggles in dict.fromkeys([usual.toggles, widest, frozenset[str](), *needs.values(), *without]):
+        for toggles in dict.fromkeys([usual.toggles, *_choices(needs)]):
             off, on = sorted(usual.toggles - toggles), sorted(toggles - usual.toggles)
             changes = ([f"without {', '.join(off)}"] if off else []) + ([f"with {', '.join(on)}"] if on else [])
             yield " ".join([level, *changes]), replace(usual, toggles=toggles)
@@ -96,6 +97,16 @@ def _needed(policy: Policy, name: str | None) -> Iterator[str]:
     while name:
         yield name
         name = policy.toggles[name].requires
+
+
+def _choices(needs: Mapping[str, frozenset[str]]) -> Iterator[frozenset[str]]:
+    """All choices of a few toggles; of many all, none, each alone on and each alone off."""
+    if len(needs) <= _MOST_TOGGLES:
+        chosen = (frozenset(each) for size in range(len(needs) + 1) for each in combinations(needs, size))
+        yield from (each for each in chosen if all(needs[name] <= each for name in each))
+        return
+    yield from (frozenset(needs), frozenset(), *needs.values())
+    yield from (frozenset(other for other in needs if name not in needs[other]) for name in needs)
 
 
 class _Drawer:

@@ -86,6 +86,33 @@ def cell(value: Any) -> Written:
     return Written("") if value is None else piped(inline(value))
 
 
+def put(value: Any, position: str) -> Written:
+    """One value where it stands: at a start `^`, before anything `$`, before a mark `.`, in a row `|`, in a cell `0`.
+
+    Finished text is left as it is, but for `!`. An empty text is no value of the view, and says nothing, with `-`.
+    """
+    value = plain(value) if "!" in position and isinstance(value, Written) else value
+    if isinstance(value, Written):
+        # Two spans of code side by side would be one.
+        value = Written(f"{value} ") if "$" in position and value.endswith("`") else value
+        return piped(value) if "|" in position and not value.startswith("\n") else value
+    if (value is None and "0" in position) or (value == "" and "-" in position):
+        return Written("")
+    text = leading(value) if "^" in position else inline(value)
+    text = closed(text) if "$" in position or ("." in position and text.endswith("\\")) else text
+    return piped(text) if "|" in position else text
+
+
+def line_anywhere(value: Any) -> Written:
+    """One value on a line, escaped even where it is finished."""
+    return anywhere(plain(value) if isinstance(value, Written) else value)
+
+
+def cell_anywhere(value: Any) -> Written:
+    """One value in a cell, whatever stands right behind it."""
+    return cell(value) if value is None else piped(line_anywhere(value))
+
+
 def block(*lines: str) -> Written:
     """Finished lines that stand alone at the margin, whatever is around them."""
     return Written("\n".join(["\n", *lines, "\n"]))
@@ -134,11 +161,13 @@ def prose(text: Any, level: int = 2, *, is_raw: bool = False) -> Written:
     return block(*_quoted(LINE_BREAK.split(plain(text) if is_raw else tame(plain(text), level))))
 
 
-def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> Written:
-    """Rows of alike keys and plain values."""
+def table(rows: Sequence[Mapping[str, Any]] | None, columns: Sequence[str] = ()) -> Written:
+    """Rows of alike keys and plain values; of named columns those that there are."""
     if not rows:
-        return block(EMPTY_LIST)
-    keys = [key for key in columns if key in rows[0]] or list(rows[0])
+        return block(NONE if rows is None else EMPTY_LIST)
+    keys = [key for key in columns if key in rows[0]] if columns else list(rows[0])
+    if not keys:
+        return block(NOTHING)
     lines: list[Sequence[str]] = [list(map(cell, keys)), ["---"] * len(keys)]
     lines += [[cell(row[key]) for key in keys] for row in rows]
     return block(*(f"| {' | '.join(cells)} |" for cells in lines))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, wraps
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, Undefined, pass_context, pass_environment
 from jinja2.filters import FILTERS, make_attrgetter
@@ -13,32 +13,28 @@ from jinja2.tests import TESTS as JINJA_TESTS
 
 from mcpshape.encoders._escaping import (
     Written,
-    anywhere,
-    cell,
-    closed,
+    cell_anywhere,
     code,
     fence,
     heading,
-    inline,
-    leading,
+    line_anywhere,
     link,
-    piped,
     plain,
     prose,
+    put,
     quote,
     table,
 )
-from mcpshape.encoders._meter import counted, spend, weighed
+from mcpshape.encoders._meter import bounded, counted, entries_of, spend, timed, weighed
 
 _PLAIN_TYPES = (str, bool, int, float)
 _MOST_DIGITS = 15
-# As Jinja has them: they look at entries, or keep, order and number them.
-_KEPT = (
-    "length", "count", "first", "last", "list", "sort", "reverse", "unique", "min", "max", "int", "float", "abs",
-    "default", "d", "dictsort", "items", "map", "select", "reject", "selectattr", "rejectattr", "groupby",
-)  # fmt: skip
+# As Jinja has them, but for null and for what they cost.
+_KEPT = ("float", "abs", "default", "d")
+_TAKING = ("list", "unique", "map", "select", "reject", "selectattr", "rejectattr")
+# What orders entries, and the place of the attribute among its arguments.
+_ORDERING = {"sort": 2, "groupby": 0, "min": 1, "max": 1}
 _TEXTUAL = ("upper", "lower", "title", "capitalize", "trim", "truncate", "wordcount")
-TESTS: dict[str, Any] = {name: test for name, test in JINJA_TESTS.items() if name != "escaped"}
 
 
 def present(value: Any) -> Any:
@@ -55,9 +51,117 @@ def _placed(write: Callable[..., Written]) -> Callable[..., Written]:
 
     @wraps(write)
     def placed(value: Any, *args: Any, **kwargs: Any) -> Written:
-        return write(present(value), *args, **kwargs)
+        text = write(present(value), *args, **kwargs)
+        spend(len(text))
+        return text
 
     return placed
+
+
+def _fed(name: str) -> Callable[..., Any]:
+    """A filter of Jinja that takes entries, once there is time to go through each."""
+    work = FILTERS[name]
+    place = int(hasattr(work, "jinja_pass_arg"))
+
+    @wraps(work)
+    def fed(*args: Any, **kwargs: Any) -> Any:
+        return work(*args[:place], map(timed, entries_of(args[place])), *args[place + 1 :], **kwargs)
+
+    return fed
+
+
+class Group(NamedTuple):
+    """What `groupby` makes."""
+
+    grouper: Any
+    list: list[Any]
+
+
+def _sortable(value: Any) -> list[Any]:
+    """The entries, once there is time to order them."""
+    entries = list(entries_of(value))
+    timed(entries, len(entries).bit_length())
+    return entries
+
+
+def _ordering(name: str) -> Callable[..., Any]:
+    """A filter of Jinja that compares entries, where null comes last and is neither the least nor the greatest."""
+    place = _ORDERING[name]
+
+    @pass_environment
+    def ordered(environment: Environment, value: Any, *args: Any, **kwargs: Any) -> Any:
+        attribute = args[place] if place < len(args) else kwargs.get("attribute")
+        is_null = _null_under(environment, attribute, kwargs.get("default"))
+        parted: dict[bool, list[Any]] = {False: [], True: []}
+        for entry in _sortable(value):
+            parted[is_null(entry)].append(entry)
+        if name in {"min", "max"} and not parted[False]:
+            return None
+        made = FILTERS[name](environment, parted[False], *args, **kwargs)
+        rest = [Group(None, parted[True])] if name == "groupby" and parted[True] else parted[True]
+        return made if name in {"min", "max"} else [*made, *rest]
+
+    return ordered
+
+
+def _null_under(environment: Environment, attribute: Any, default: Any) -> Callable[[Any], bool]:
+    paths = attribute.split(",") if isinstance(attribute, str) else [attribute]
+    reads = [make_attrgetter(environment, path, default=default) for path in paths]
+    return lambda entry: any(read(entry) is None for read in reads)
+
+
+def _dictsort(value: Any, *args: Any, **kwargs: Any) -> Any:
+    if value is not None:
+        _sortable(value.items())
+    return FILTERS["dictsort"](value or {}, *args, **kwargs)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    return () if value is None else FILTERS["items"](value)
+
+
+def _first(value: Any) -> Any:
+    return next(iter(entries_of(value)), None)
+
+
+def _last(value: Any) -> Any:
+    return None if value is None else next(reversed(value), None)
+
+
+def _length(value: Any) -> int:
+    return 0 if value is None else len(value)
+
+
+def _reverse(value: Any) -> Any:
+    if isinstance(value, str):
+        spend(len(value))
+    return FILTERS["reverse"](() if value is None else value)
+
+
+def _int(value: Any, *args: Any, **kwargs: Any) -> Any:
+    number = FILTERS["int"](value, *args, **kwargs)
+    bounded("//", number, 1)
+    return number
+
+
+def _tested(test: Callable[..., Any]) -> Callable[..., Any]:
+    """A test of Jinja that goes through its arguments, once there is time to."""
+
+    @wraps(test)
+    def tested(*args: Any, **kwargs: Any) -> Any:
+        for each in args:
+            timed(each)
+        return test(*args, **kwargs)
+
+    return tested
+
+
+def _is_in(value: Any, seq: Any) -> bool:
+    return value in _sought(seq)
+
+
+def _sought(value: Any) -> Any:
+    return () if value is None else timed(value)
 
 
 def _textual(name: str) -> Callable[..., Any]:
@@ -82,7 +186,7 @@ def _string(value: Any) -> str | None:
 @pass_environment
 def _join(environment: Environment, value: Iterable[Any], d: str = "", attribute: str | int | None = None) -> str:
     read = make_attrgetter(environment, attribute) if attribute is not None else present
-    texts = [plain(present(read(each))) for each in value]
+    texts = [plain(present(read(each))) for each in entries_of(value)]
     separator = plain(present(d))
     spend(sum(map(len, texts)) + len(separator) * len(texts))
     return separator.join(texts)
@@ -91,7 +195,7 @@ def _join(environment: Environment, value: Iterable[Any], d: str = "", attribute
 @pass_environment
 def _sum(environment: Environment, value: Iterable[Any], attribute: str | int | None = None, start: float = 0) -> Any:
     read = make_attrgetter(environment, attribute) if attribute is not None else present
-    numbers = [start, *map(read, value)]
+    numbers = [start, *map(read, entries_of(value))]
     return sum(number for number in numbers if number is not None)
 
 
@@ -105,14 +209,14 @@ def _round(value: float, precision: int = 0, method: str = "common") -> float:
 
 @pass_context
 def _batch(_: Context, value: Iterable[Any], linecount: int) -> Iterator[list[Any]]:
-    entries = iter(value)
+    entries = iter(() if value is None else value)
     while batch := list(counted(islice(entries, max(linecount, 1)))):
         yield batch
 
 
 @pass_context
 def _slice(_: Context, value: Iterable[Any], slices: int) -> Iterator[list[Any]]:
-    entries = list(value)
+    entries = list(entries_of(value))
     size, longer = divmod(len(entries), slices)
     for place in counted(range(slices)):
         start = place * size + min(place, longer)
@@ -121,20 +225,7 @@ def _slice(_: Context, value: Iterable[Any], slices: int) -> Iterator[list[Any]]
 
 @pass_context
 def _put(_: Context, value: Any, position: str) -> Written:
-    """One value where it stands: at a start `^`, before anything `$`, before a mark `.`, in a row `|`, in a cell `0`.
-
-    Finished text is left as it is, but for `!`. An empty text is no value of the view, and says nothing, with `-`.
-    """
-    value = plain(value) if "!" in position and isinstance(value, Written) else present(value)
-    if isinstance(value, Written):
-        # Two spans of code side by side would be one.
-        value = Written(f"{value} ") if "$" in position and value.endswith("`") else value
-        return piped(value) if "|" in position and not value.startswith("\n") else value
-    if (value is None and "0" in position) or (value == "" and "-" in position):
-        return Written("")
-    text = leading(value) if "^" in position else inline(value)
-    text = closed(text) if "$" in position or ("." in position and text.endswith("\\")) else text
-    return piped(text) if "|" in position else text
+    return put(present(value), position)
 
 
 @pass_context
@@ -151,7 +242,17 @@ def _joined(_: Context, values: list[Any]) -> str:
 
 @pass_context
 def _counted(_: Context, value: Iterable[Any]) -> Iterator[Any]:
-    return counted(value)
+    return iter(entries_of(value))
+
+
+@pass_context
+def _searched(_: Context, value: Any) -> Any:
+    return _sought(value)
+
+
+@pass_context
+def _compared(_: Context, value: Any) -> Any:
+    return timed(value)
 
 
 @pass_context
@@ -168,17 +269,9 @@ INTERNAL: Mapping[str, Callable[..., Any]] = {
     " joined": _joined,
     " counted": _counted,
     " weighed": _weighed,
+    " searched": _searched,
+    " compared": _compared,
 }
-
-
-def cell_anywhere(value: Any) -> Written:
-    """One value in a cell, whatever stands right behind it."""
-    return cell(value) if value is None else piped(anywhere(plain(value) if isinstance(value, Written) else value))
-
-
-def line_anywhere(value: Any) -> Written:
-    """One value on a line, escaped even where it is finished."""
-    return anywhere(plain(value) if isinstance(value, Written) else value)
 
 
 def make_filters(*, raw_prose: bool) -> dict[str, Callable[..., Any]]:
@@ -189,8 +282,17 @@ def make_filters(*, raw_prose: bool) -> dict[str, Callable[..., Any]]:
     written = {name: _placed(write) for name, write in ours.items()}
     textual = {name: _textual(name) for name in _TEXTUAL}
     own = {"string": _string, "join": _join, "sum": _sum, "round": _round, "batch": _batch, "slice": _slice}
-    return {name: FILTERS[name] for name in _KEPT} | textual | own | written | dict(INTERNAL)
+    own |= {"first": _first, "last": _last, "length": _length, "count": _length, "reverse": _reverse, "int": _int}
+    own |= {"dictsort": _dictsort, "items": _items} | {name: _ordering(name) for name in _ORDERING}
+    fed = {name: _fed(name) for name in _TAKING}
+    return {name: FILTERS[name] for name in _KEPT} | fed | textual | own | written | dict(INTERNAL)
 
 
-def _table(rows: list[Mapping[str, Any]], *columns: str) -> Written:
+def make_tests() -> dict[str, Any]:
+    """All tests, by name."""
+    tests: dict[str, Any] = {**JINJA_TESTS, "in": _is_in}
+    return {name: _tested(test) for name, test in tests.items() if name != "escaped"}
+
+
+def _table(rows: list[Mapping[str, Any]] | None, *columns: str) -> Written:
     return table(rows, columns)

@@ -8,7 +8,10 @@ from mcpshape._layout import Layout
 from mcpshape._scope import PAGE
 from mcpshape.errors import Problem
 
-Kind = Literal["lost", "handled", "optional", "value"]
+Kind = Literal["lost", "apart", "handled", "optional", "value"]
+# Where Jinja's own names are known.
+_JINJA_NAMES = {"loop": "{% for %}", "super": "a block that overrides another"}
+_JINJA_NAMES |= dict.fromkeys(("caller", "varargs", "kwargs"), "a macro")
 _MOST_GRANTS = 6
 
 
@@ -40,12 +43,19 @@ class Findings:
             handling = _handling(self.spelled[template, line, path])
             where, dto = f"template {template}, line {line}", self.dto.__name__
             is_field = any(_leads(layout, path.split(".")) for layout in self.layouts)
-            is_wanted = "lost" in kinds or ("handled" in kinds and path != PAGE)
-            if not is_field and is_wanted:
+            is_wanted = "lost" in kinds or "apart" in kinds or ("handled" in kinds and path != PAGE)
+            if not is_field and path in _JINJA_NAMES:
+                message = f"{path!r} is known inside of {_JINJA_NAMES[path]} only."
+                yield Problem(where, message, "Move it there; a field of that name cannot be reached.")
+            elif not is_field and is_wanted:
                 remedy = "Mend the name; fields have the names that they have in JSON."
                 yield Problem(where, f"{path!r} is no field of {dto}.", remedy)
             elif "lost" in kinds:
                 yield Problem(where, f"{path!r} is withheld at {_words(kinds['lost'])}.", handling)
+            elif "apart" in kinds:
+                message = f"{path!r} is out of sight: without context, a template sees no variables of the page."
+                remedy = "Write `with context` where it is imported or included, or hand the value to a macro."
+                yield Problem(where, message, remedy)
             elif "optional" in kinds:
                 yield Problem(where, f"{path!r} is not in every answer.", handling)
             elif "value" in kinds:

@@ -8,6 +8,8 @@ from time import monotonic
 from typing import Any
 
 _HIGHEST_BITS = 256
+# What C takes at most for one entry, in seconds, and how much text it compares or copies in that time.
+_STEP, _TEXT_IN_A_STEP = 5e-8, 64
 
 
 class LimitError(Exception):
@@ -36,7 +38,15 @@ class Meter:
         self.characters -= amount
         if self.characters < 0:
             raise LimitError("it writes more than it may")
-        if monotonic() > self.ends:
+        self.await_steps(0)
+
+    def await_steps(self, steps: float) -> None:
+        """See that there is time left for some steps in C, which nothing can stop.
+
+        Raises:
+            LimitError: There is none.
+        """
+        if monotonic() + steps * _STEP > self.ends:
             raise LimitError("it takes longer than it may")
 
     @contextmanager
@@ -51,6 +61,7 @@ class Meter:
             self.seconds = self.ends - monotonic()
 
 
+_SIZED = (str, list, tuple, dict, range)
 _METER: ContextVar[Meter | None] = ContextVar("mcpshape_meter", default=None)
 
 
@@ -65,6 +76,24 @@ def counted(entries: Iterable[Any]) -> Iterator[Any]:
     for entry in entries:
         spend(1)
         yield entry
+
+
+def entries_of(value: Any) -> Iterable[Any]:
+    """What there is to go through in a value, each of it counted; nothing in null."""
+    return () if value is None else counted(value)
+
+
+def timed(value: Any, times: int = 1) -> Any:
+    """The same value, once there is time to go through all that is in it, however deep, so many times."""
+    meter, steps = _METER.get(), 0
+    pending = [value] if meter and isinstance(value, _SIZED) else []
+    while meter and pending:
+        each = pending.pop()
+        steps += 1 + (len(each) // _TEXT_IN_A_STEP if isinstance(each, str) else len(each))
+        meter.await_steps(steps * times)
+        inner = each.values() if isinstance(each, dict) else each if isinstance(each, list | tuple) else ()
+        pending.extend(part for part in inner if isinstance(part, _SIZED))
+    return value
 
 
 def weighed(value: Any) -> Any:
@@ -87,7 +116,8 @@ def bounded(operator: str, left: Any, right: Any) -> None:
     if operator == "%" and not isinstance(left, int | float):
         raise LimitError("it formats text with %")
     if isinstance(left, int) and isinstance(right, int):
-        bits = {"*": left.bit_length() + right.bit_length(), "**": left.bit_length() * right}
+        widths = left.bit_length(), right.bit_length()
+        bits = {"*": sum(widths), "**": widths[0] * right, "%": max(widths), "//": max(widths)}
         if bits.get(operator, 0) > _HIGHEST_BITS:
             raise LimitError("it makes a huge number")
     elif operator == "*" and not (isinstance(left, int | float) and isinstance(right, int | float)):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jinja2 import nodes
+from typing_extensions import override
 
 from mcpshape._layout import Layout
 
@@ -16,17 +17,41 @@ _PATH_ARGUMENTS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A value of the view."""
+    """A value of the view; `proven` are the paths inside that it has, or that all of its entries have."""
 
     path: str
     layout: Layout
+    proven: frozenset[str] = frozenset()
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """What is inside of it, for a comparison of layouts that may contain themselves."""
+        layout, depth = self.layout, 0
+        while layout.form == "array" and "*" in layout.fields:
+            layout, depth = layout.fields["*"], depth + 1
+        return depth, id(layout.fields), layout.form, self.layout.is_optional, self.proven
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and (self.path, self.kind) == (other.path, other.kind)
+
+    @override
+    def __hash__(self) -> int:
+        return hash((self.path, self.kind))
 
     def entry(self) -> "Place | None":
         """Any entry of an array, if it is one."""
         entries = self.layout.fields.get("*")
-        return Place(self.path, entries) if entries and self.layout.form == "array" else None
+        return Place(self.path, entries, self.proven) if entries and self.layout.form == "array" else None
+
+    def under(self, key: Any, layout: Layout) -> "Place":
+        """What stands under a key."""
+        parts = [each.partition(".") for each in self.proven]
+        proven = frozenset(rest for step, _, rest in parts if step == str(key))
+        found = replace(layout, is_optional=False) if proven else layout
+        return Place(f"{self.path}.{key}", found, proven - {""})
 
     def listing(self) -> "Place":
         """An array of such values."""
@@ -35,9 +60,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A name that the view does not have under this grant."""
+    """A name that the view does not have under this grant, or that is out of sight of a template without context."""
 
     path: str
+    is_apart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """An array without entries under this grant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +101,10 @@ class Module:
     names: Mapping[str, "Value"]
 
 
+# What a template sees of the page where it is taken in without context.
+APART = Layout()
 # None is what nothing is known of.
-Value = Place | Lost | Pairs | Pair | Callee | Module | None
+Value = Place | Lost | Empty | Pairs | Pair | Callee | Module | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,14 +114,24 @@ class Scope:
     view: Layout
     names: dict[str, Value] = field(default_factory=dict)
     present: frozenset[str] = frozenset()
+    bound: frozenset[str] = frozenset()
 
     def inner(self, names: Mapping[str, Value] | None = None) -> "Scope":
-        """The same names and some more, apart from the ones outside."""
-        return replace(self, names={**self.names, **(names or {})})
+        """The same names and some more that are bound here, apart from the ones outside."""
+        return replace(self, names={**self.names, **(names or {})}, bound=self.bound.union(names or ()))
+
+    def outside(self) -> "Scope":
+        """The names that a block sees: not those of the loops around it."""
+        return replace(self, names={name: each for name, each in self.names.items() if name not in self.bound})
 
     def knowing(self, paths: frozenset[str]) -> "Scope":
         """The same, where these paths are known to be there."""
-        return Scope(self.view, self.names, self.present | paths)
+        return replace(self, present=self.present | paths)
+
+    def is_certain(self, value: Value) -> bool | None:
+        """True for a place that every answer has; none where that is not known."""
+        is_there = isinstance(value, Place) and (not value.layout.is_optional or value.path in self.present)
+        return is_there or None
 
     def find(self, name: str, known: frozenset[str]) -> Value:
         """What a name stands for."""
@@ -96,20 +139,31 @@ class Scope:
             return self.names[name]
         if name in self.view.fields:
             return Place(name, self.view.fields[name])
-        return None if name in known else Lost(name)
+        return None if name in known else Lost(name, is_apart=self.view is APART)
+
+
+def loop_in(node: nodes.For) -> dict[str, Value]:
+    """The name `loop`, which Jinja makes if the body writes it, and not for what the body includes."""
+    inner = (name.name for each in node.body for name in each.find_all(nodes.Name))
+    return {"loop": None} if node.recursive or "loop" in inner else {}
+
+
+def key_of(step: str) -> int | str:
+    """A step of a path that a filter takes."""
+    return int(step) if step.isdigit() else step
 
 
 def inside(value: Value, key: Any) -> Value:
     """What stands under a key or at a position of a value; `Lost` where nothing can."""
     match value:
         case Place(_, layout) if layout.form == "unknown":
-            return None if key not in layout.fields else Place(f"{value.path}.{key}", layout.fields[key])
+            return None if key not in layout.fields else value.under(key, layout.fields[key])
         case Place(_, layout) if layout.form == "array" and isinstance(key, int):
             return value.entry()
-        case Place(path, layout) if layout.form == "object" and (found := layout.fields.get(key)):
-            return Place(f"{path}.{key}", found)
-        case Place(path, layout) if layout.form == "object" and (found := layout.fields.get("*")):
-            return Place(f"{path}.{key}", replace(found, is_optional=True))
+        case Place(_, layout) if layout.form == "object" and (found := layout.fields.get(key)):
+            return value.under(key, found)
+        case Place(_, layout) if layout.form == "object" and (found := layout.fields.get("*")):
+            return value.under(key, replace(found, is_optional=True))
         case Place(path, layout):
             return None if layout.form == "value" and isinstance(key, int) else Lost(f"{path}.{key}")
         case Pair(second):
@@ -127,6 +181,8 @@ def entry_of(value: Value) -> Value:
             return value.entry()
         case Pairs(second):
             return Pair(second)
+        case Empty():
+            return value
         case _:
             return None
 
@@ -147,6 +203,8 @@ def filtered(name: str, source: Value, entry: Value) -> Value:
     """What a filter makes of a value, where it passes values of the view on."""
     if name in _KEEPING:
         return source
+    if isinstance(source, Empty):
+        return source if name in {"map", "groupby"} else None
     if name in _PICKING:
         return entry
     if name == "groupby":
@@ -157,14 +215,32 @@ def filtered(name: str, source: Value, entry: Value) -> Value:
     return None
 
 
+def sifted(node: nodes.Filter, source: Value, path: str, found: Value) -> Value:
+    """What a filter for entries that have a field, or have it not, leaves of an array."""
+    has_it = node.name == "selectattr" if _test_in(node) == "defined" else node.name == "rejectattr"
+    is_there = False if isinstance(found, Lost) else (isinstance(found, Place) and not found.layout.is_optional) or None
+    if is_there is not None and is_there is not has_it:
+        return Empty()
+    return replace(source, proven=source.proven | {path}) if has_it and isinstance(source, Place) else source
+
+
+def _test_in(node: nodes.Filter) -> str:
+    """The test for being there that a filter for entries names, if it does."""
+    test = node.args[1] if node.name in {"selectattr", "rejectattr"} and len(node.args) > 1 else None
+    return test.value if isinstance(test, nodes.Const) and test.value in {"defined", "undefined"} else ""
+
+
+def is_sifting(node: nodes.Filter) -> bool:
+    """Whether a filter keeps the entries that have a field, or those that do not."""
+    return bool(_test_in(node))
+
+
 def paths_in(node: nodes.Filter) -> Iterator[tuple[str, bool]]:
     """The constant paths among the arguments of a filter, and whether the filter does without what is not there."""
     named = [each.value for each in node.kwargs if each.key == "attribute"]
     place = _PATH_ARGUMENTS.get(node.name)
     given = node.args[place : place + 1] if place is not None else node.args if node.name == "table" else []
-    tests = [each.value for each in node.args[1:2] if isinstance(each, nodes.Const)]
-    does_without = any(each.key == "default" for each in node.kwargs) or node.name == "table"
-    does_without = does_without or (node.name.endswith("attr") and tests[:1] in (["defined"], ["undefined"]))
+    does_without = any(each.key == "default" for each in node.kwargs) or node.name == "table" or is_sifting(node)
     for each in [*given, *named]:
         if isinstance(each, nodes.Const) and isinstance(each.value, str):
             yield from ((path, does_without) for path in each.value.split(","))

@@ -5,9 +5,11 @@ from typing import Any
 from jinja2 import nodes
 
 from mcpshape._layout import Layout
-from mcpshape.encoders._findings import Findings
+from mcpshape.encoders._findings import Findings, Kind
 from mcpshape.encoders._places import (
+    APART,
     Callee,
+    Empty,
     Lost,
     Module,
     Place,
@@ -17,14 +19,17 @@ from mcpshape.encoders._places import (
     entry_of,
     filtered,
     inside,
+    is_sifting,
+    key_of,
+    loop_in,
     paths_in,
+    sifted,
     spelled,
 )
 from mcpshape.encoders._sandbox import constant_names
 from mcpshape.encoders._sources import Sources
 
-# Names that Jinja knows in some place or other.
-_JINJA_NAMES = frozenset({"loop", "self", "super", "caller", "varargs", "kwargs"})
+_OF_A_MACRO = ("caller", "varargs", "kwargs")
 
 
 class Reader:
@@ -32,9 +37,11 @@ class Reader:
 
     def __init__(self, sources: Sources, findings: Findings, name: str) -> None:
         self.sources, self.findings, self.name = sources, findings, name
-        self.known = _JINJA_NAMES | sources.globals
+        self.known = sources.globals | {"self"}
         self.active: tuple[str, ...] = (name,)
-        self.called: set[tuple[int, ...]] = set()
+        # From which of the active templates on nothing keeps the next one from being taken in.
+        self.unguarded = 0
+        self.called: set[tuple[Any, ...]] = set()
         self.blocks: dict[str, tuple[str, nodes.Block]] = {}
 
     def read(self, view: Layout) -> None:
@@ -73,11 +80,12 @@ class Reader:
                 self.macro(callee, [None] * len(node.args), [])
             case nodes.CallBlock():
                 self.value(node.call, scope)
-                self.statements(node.body, scope.inner(dict.fromkeys(arg.name for arg in node.args)))
+                given = dict.fromkeys([*_OF_A_MACRO, *(arg.name for arg in node.args)])
+                self.guarded(node.body, scope.inner(given))
             case nodes.Block():
                 self.block(node, scope)
             case nodes.Include() | nodes.Extends():
-                self.other(node, scope if getattr(node, "with_context", True) else Scope(Layout()))
+                self.other(node, scope if getattr(node, "with_context", True) else Scope(APART))
             case _:
                 self.imported(node, scope)
 
@@ -88,26 +96,32 @@ class Reader:
             outcome = self.condition(each.test, before)
             if outcome is not False:
                 ends.append(end := before.knowing(self.proven(each.test, before, outcome=True)).inner())
-                self.statements(each.body, end)
+                self.guarded(each.body, end)
             if outcome:
                 break
             before = before.knowing(self.proven(each.test, before, outcome=False))
         else:
             ends.append(end := before.inner())
-            self.statements(node.else_, end)
+            self.guarded(node.else_, end)
         for name in {name for end in ends for name in end.names}:
-            found = [end.names.get(name) for end in ends]
-            scope.names[name] = found[0] if all(each is found[0] for each in found) else None
+            found = {end.names.get(name) for end in ends}
+            scope.names[name] = found.pop() if len(found) == 1 else None
 
     def loop(self, node: nodes.For, scope: Scope) -> None:
         entries = self.value(node.iter, scope)
         if isinstance(entries, Place) and entries.layout.form == "value":
             self.findings.add(self.name, node.lineno, entries.path, "value")
-        inner = scope.inner({"loop": None, **bind(node.target, entry_of(entries))})
-        if node.test is None or self.condition(node.test, inner) is not False:
+        inner = scope.inner(bind(node.target, entry_of(entries)))
+        if not isinstance(entries, Empty) and (node.test is None or self.condition(node.test, inner) is not False):
             proven = self.proven(node.test, inner, outcome=True) if node.test else frozenset[str]()
-            self.statements(node.body, inner.knowing(proven))
-        self.statements(node.else_, scope.inner())
+            self.guarded(node.body, inner.knowing(proven).inner(loop_in(node)))
+        self.guarded(node.else_, scope.inner())
+
+    def guarded(self, body: list[nodes.Node], scope: Scope) -> None:
+        """Read statements that may not be run."""
+        outside, self.unguarded = self.unguarded, len(self.active)
+        self.statements(body, scope)
+        self.unguarded = outside
 
     def macro(self, callee: Callee, args: list[Value], kwargs: list[tuple[str, Value]]) -> None:
         """Read the body of a macro, once for each kind of arguments."""
@@ -116,18 +130,19 @@ class Reader:
         bound = {name: self.value(default, callee.scope) for name, default in defaults}
         bound |= dict.fromkeys(name for name in names if name not in bound)
         bound |= dict(zip(names, args, strict=False)) | dict(kwargs)
-        layouts = [each.layout.fields if isinstance(each, Place) else None for each in bound.values()]
-        kind = (id(callee.node), id(callee.scope.view.fields), *map(id, layouts))
+        kinds = [each.kind if isinstance(each, Place) else isinstance(each, Empty) for each in bound.values()]
+        kind = (id(callee.node), id(callee.scope.view.fields), *kinds)
         if kind not in self.called:
             self.called.add(kind)
             outside, self.name = self.name, callee.template
-            self.statements(callee.node.body, callee.scope.inner(bound))
+            self.guarded(callee.node.body, callee.scope.inner({**dict.fromkeys(_OF_A_MACRO), **bound}))
             self.name = outside
 
     def block(self, node: nodes.Block, scope: Scope) -> None:
         outside = self.name
         self.name, block = self.blocks.get(node.name, (self.name, node))
-        self.statements(block.body, scope.inner())
+        scope = scope if node.scoped else scope.outside()
+        self.statements(block.body, scope.inner() if block is node else scope.inner({"super": None}))
         self.name = outside
         if block is not node and any(each.name == "super" for each in block.find_all(nodes.Name)):
             self.statements(node.body, scope.inner())
@@ -138,7 +153,10 @@ class Reader:
         names = constant_names(node) or []
         may_be_missing = len(names) > 1 or getattr(node, "ignore_missing", False)
         for name in names:
-            if name in self.active or not (tree := self.sources.tree(name, may_be_missing=may_be_missing)):
+            if name in self.active:
+                self.again(node, name, is_first=name == names[0])
+                continue
+            if not (tree := self.sources.tree(name, may_be_missing=may_be_missing)):
                 continue
             outside, self.name, self.active = (self.name, self.active), name, (*self.active, name)
             inner = scope.inner()
@@ -147,8 +165,13 @@ class Reader:
             self.name, self.active = outside
         return made
 
+    def again(self, node: nodes.Node, name: str, *, is_first: bool) -> None:
+        """Note that a template takes in one that is being taken in."""
+        if is_first and self.active.index(name) >= self.unguarded:
+            self.sources.note_circle(self.name, node.lineno, name)
+
     def imported(self, node: Any, scope: Scope) -> None:
-        made = self.other(node, scope.inner() if node.with_context else Scope(Layout()))
+        made = self.other(node, scope.inner() if node.with_context else Scope(APART))
         if isinstance(node, nodes.Import):
             scope.names[node.target] = Module(made)
             return
@@ -184,10 +207,11 @@ class Reader:
         """Note that a name is there, or is not; unknown from here on if it is not."""
         if isinstance(found, Place):
             self.findings.reached.add(found.path)
-        if isinstance(found, Place) and not is_handled and not _is_certain(found, scope):
+        if isinstance(found, Place) and not is_handled and not scope.is_certain(found):
             self.findings.add(self.name, node.lineno, found.path, "optional", spelled(node))
         elif isinstance(found, Lost):
-            self.findings.add(self.name, node.lineno, found.path, "handled" if is_handled else "lost", spelled(node))
+            kind: Kind = "handled" if is_handled else "apart" if found.is_apart else "lost"
+            self.findings.add(self.name, node.lineno, found.path, kind, spelled(node))
             return found if is_handled else None
         return found
 
@@ -225,7 +249,7 @@ class Reader:
                 return right if left is not None or right is ends else None
             case nodes.Test(name="defined" | "undefined"):
                 found = self.value(node.node, scope, is_handled=True)
-                is_there = False if isinstance(found, Lost) else _is_certain(found, scope)
+                is_there = False if isinstance(found, Lost) else scope.is_certain(found)
                 return is_there if is_there is None or node.name == "defined" else not is_there
             case nodes.Test():
                 for child in node.iter_child_nodes():
@@ -258,21 +282,17 @@ class Reader:
         if has_default:
             return source if isinstance(source, Place) and not source.layout.is_optional else None
         entry = entry_of(source)
-        for path, is_handled in paths_in(node):
+        for path, is_handled in paths_in(node) if not isinstance(source, Empty) else ():
             found = self.follow(node, entry, path, scope, is_handled=is_handled)
             if node.name == "map":
                 return found.listing() if isinstance(found, Place) else None
+            source = sifted(node, source, path, found) if is_sifting(node) else source
         return filtered(node.name, source, entry)
 
-    def follow(self, node: nodes.Node, entry: Value, path: str, scope: Scope, *, is_handled: bool) -> Value:
+    def follow(self, node: nodes.Filter, entry: Value, path: str, scope: Scope, *, is_handled: bool) -> Value:
         """What stands under a dotted path that a filter takes."""
-        for step in path.split("."):
-            found = inside(entry, int(step) if step.isdigit() else step)
-            entry = self.note(node, found, scope, is_handled=is_handled)
-        return entry
-
-
-def _is_certain(value: Value, scope: Scope) -> bool | None:
-    if not isinstance(value, Place):
-        return None
-    return True if not value.layout.is_optional or value.path in scope.present else None
+        *before, last = path.split(".")
+        for step in before:
+            is_known = is_handled and not is_sifting(node)
+            entry = self.note(node, inside(entry, key_of(step)), scope, is_handled=is_known)
+        return self.note(node, inside(entry, key_of(last)), scope, is_handled=is_handled)

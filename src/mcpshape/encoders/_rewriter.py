@@ -82,6 +82,14 @@ class Rewriter(NodeTransformer):
         node.expr2 = node.expr2 or nodes.Const("", lineno=node.lineno)
         return node
 
+    def visit_Operand(self, node: nodes.Operand) -> nodes.Operand:  # noqa: N802
+        self.generic_visit(node)
+        if node.op in {"in", "notin"}:
+            node.expr = _filter(node.expr, " searched")
+        elif not isinstance(node.expr, nodes.Const):
+            node.expr = _filter(node.expr, " compared")
+        return node
+
     def visit_Concat(self, node: nodes.Concat) -> nodes.Filter:  # noqa: N802
         self.generic_visit(node)
         return _filter(nodes.List(node.nodes, lineno=node.lineno), " joined")

@@ -11,12 +11,12 @@ from jinja2.environment import TemplateModule
 from jinja2.exceptions import SecurityError
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro, TemplateReference
 from jinja2.sandbox import SandboxedEnvironment, safe_range
-from jinja2.utils import Cycler, Joiner, Namespace
+from jinja2.utils import Cycler, Joiner, Namespace, missing
 from typing_extensions import override
 
 from mcpshape.encoders._escaping import Written, anywhere
-from mcpshape.encoders._filters import INTERNAL, TESTS, make_filters, present
-from mcpshape.encoders._meter import bounded, spend
+from mcpshape.encoders._filters import INTERNAL, make_filters, make_tests, present
+from mcpshape.encoders._meter import bounded, entries_of, spend, timed
 from mcpshape.encoders._rewriter import Rewriter, prefixes
 
 # Where a value would be an address, or a part of a tag.
@@ -28,15 +28,27 @@ _REFUSED: Mapping[type[nodes.Node], tuple[str, str]] = {
 }
 
 
+class Missing(StrictUndefined):
+    """What is not there fails wherever it is used; a macro may ask whether it has a caller."""
+
+    __slots__ = ()
+
+    @override
+    def __bool__(self) -> bool:  # type: ignore[override]
+        if self._undefined_name == "caller" and self._undefined_obj is missing:
+            return False
+        return self._fail_with_undefined_error()
+
+
 class Sandbox(SandboxedEnvironment):
     """Jinja's sandbox, in which a value is escaped unless it is finished text, and attributes are keys of the data."""
 
-    intercepted_binops = frozenset({"+", "*", "**", "%"})
+    intercepted_binops = frozenset({"+", "*", "**", "%", "//"})
 
     def __init__(self, loader: BaseLoader | None = None, *, raw_prose: bool = False) -> None:
         super().__init__(
             loader=loader,
-            undefined=StrictUndefined,
+            undefined=Missing,
             autoescape=False,
             finalize=finish,
             trim_blocks=True,
@@ -45,7 +57,7 @@ class Sandbox(SandboxedEnvironment):
             cache_size=-1,
         )
         self.filters = make_filters(raw_prose=raw_prose)
-        self.tests = dict(TESTS)
+        self.tests = make_tests()
         self.globals = {"range": safe_range, "cycler": Cycler, "joiner": Joiner, "namespace": Namespace}
 
     @override
@@ -60,7 +72,7 @@ class Sandbox(SandboxedEnvironment):
 
     @override
     def getattr(self, obj: Any, attribute: str) -> Any:
-        if isinstance(obj, Mapping) or attribute in _fields(obj):
+        if obj is None or isinstance(obj, Mapping) or attribute in _fields(obj):
             return self.getitem(obj, attribute)
         if isinstance(obj, LoopContext | Namespace | TemplateModule | Cycler | TemplateReference | Undefined):
             return super().getattr(obj, attribute)
@@ -70,6 +82,9 @@ class Sandbox(SandboxedEnvironment):
 
     @override
     def getitem(self, obj: Any, argument: Any) -> Any:
+        spend()
+        if obj is None:
+            return None
         if argument in _fields(obj):
             return obj[_fields(obj).index(argument)]
         if isinstance(obj, Mapping | list | tuple | str | range | TemplateReference):
@@ -85,12 +100,17 @@ class Sandbox(SandboxedEnvironment):
         is_text = isinstance(obj, Macro | BlockReference | LoopContext)
         if "caller" in kwargs and not isinstance(obj, Macro):
             raise SecurityError("only a macro takes a caller")
+        if isinstance(obj, LoopContext):
+            args = (entries_of(args[0]), *args[1:])
+        elif not is_text:
+            timed(args)
         result = super().call(context, obj, *args, **kwargs)
         return Written(result) if is_text and isinstance(result, str) else result
 
     @override
     def call_filter(self, name: str, *args: Any, **kwargs: Any) -> Any:
         # This is how `map` finds the filter that it names.
+        spend()
         if name in INTERNAL:
             raise SecurityError("it is not for templates")
         return super().call_filter(name, *args, **kwargs)
@@ -134,6 +154,22 @@ def refusals(tree: nodes.Template) -> Iterator[Refusal]:
             if not isinstance(child, nodes.TemplateData) and _AN_ADDRESS.search(before):
                 remedy = "Write {{ text | link(url) }}; HTML has no place for values."
                 yield Refusal(child.lineno, "a value stands in an address or a tag", remedy)
+    for line in _open_escapes(tree):
+        remedy = "Write two, which read as one."
+        yield Refusal(line, "a backslash stands right before what is no text of the template", remedy)
+
+
+def _open_escapes(tree: nodes.Template) -> Iterator[int]:
+    """The lines on which a text ends with a backslash that would take away one that a value is escaped with."""
+    for node in tree.find_all(nodes.Output):
+        parts = list(prefixes(node, lambda _: True))
+        following = [child for _, child in parts[1:]]
+        is_end = node is tree.body[-1]
+        for (before, child), after in zip(parts, [*following, nodes.TemplateData() if is_end else None], strict=True):
+            if isinstance(child, nodes.TemplateData) and not isinstance(after, nodes.TemplateData):
+                text = before + child.data
+                if (len(text) - len(text.rstrip("\\"))) % 2:
+                    yield child.lineno + child.data.count("\n")
 
 
 def constant_names(node: Any) -> list[str] | None:

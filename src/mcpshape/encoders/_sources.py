@@ -25,6 +25,12 @@ class Sources:
             self._trees[name] = self._parse(name, may_be_missing=may_be_missing)
         return self._trees[name]
 
+    def note_circle(self, template: str, line: int, name: str) -> None:
+        """Note once that a template takes in one that is being taken in."""
+        message = f"it takes in {name!r}, which is being taken in, and never ends."
+        problem = Problem(f"template {template}, line {line}", message, "Put it inside a condition.")
+        self.problems += [] if problem in self.problems else [problem]
+
     def _parse(self, name: str, *, may_be_missing: bool) -> nodes.Template | None:
         loader = self.environment.loader
         try:
