@@ -15,6 +15,8 @@ from mcpshape.errors import DefinitionError, Problem, UserError
 from mcpshape.rules import FindReal, Handle, Resolving
 
 _HINT = "Correct the arguments and call again."
+# Whose contexts and markers (`Resolve(...)`, `Depends(...)`) say that a server fills a parameter; none is loaded for this.
+_FRAMEWORKS = {"mcp", "fastmcp", "uncalled_for"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,11 @@ def read_parameters(
     signature = signature.replace(parameters=[*signature.parameters.values(), *optional])
     hints = {**resolve_hints(function, where), **added}
     signature, hints = _with_plain_defaults(signature, hints)
-    found = {name: _adapter(hints[name]) for name in signature.parameters if name in hints}
+    found = {
+        name: _adapter(hints[name])
+        for name, each in signature.parameters.items()
+        if name in hints and not _is_injected(each, hints[name])
+    }
     adapters = {name: adapter for name, adapter in found.items() if adapter is not None}
     annotations = {**hints, **{name: Annotated[hints[name], _AsSent()] for name in adapters}}
     parameters = [
@@ -159,6 +165,14 @@ def read_parameters(
     ]
     signature = signature.replace(parameters=parameters, return_annotation=returned)
     return Parameters(signature, adapters, frozenset(added))
+
+
+def _is_injected(parameter: inspect.Parameter, hint: Any) -> bool:
+    """Whether a framework fills a parameter, even if its type is one that a client could send."""
+    marks = (parameter.default, *getattr(hint, "__metadata__", ()))
+    kinds = [type(mark) for mark in marks] + [get_origin(part) or part for part in (hint, *get_args(hint))]
+    classes = [cls for kind in kinds if isinstance(kind, type) for cls in kind.__mro__]
+    return any(cls.__module__.partition(".")[0] in _FRAMEWORKS for cls in classes)
 
 
 def _parameter_problems(signature: inspect.Signature, added: Mapping[str, Any]) -> Iterator[Problem]:

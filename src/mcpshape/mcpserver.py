@@ -25,6 +25,18 @@ def attach(server: MCPServer[Any], shape: Shape) -> None:
     server.middleware.append(record(shape))
 
 
+def add_tools(server: MCPServer[Any], shape: Shape, *, owner: object = None) -> None:
+    """Add the tools that a shape has so far.
+
+    Args:
+        server: The server.
+        shape: The shape.
+        owner: The object that the tools belong to, where they are methods.
+    """
+    for tool in shape.tools.values():
+        server.add_tool(tool.served if owner is None else tool.bind(owner))
+
+
 def record(shape: Shape) -> ServerMiddleware[Any]:
     """The middleware of the SDK that `attach` adds, for whichever of its server classes."""
 
