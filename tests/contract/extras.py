@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastmcp import Context as FastContext
-from fastmcp import FastMCP
-from fastmcp.dependencies import Depends
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, MCPServer
@@ -67,29 +64,6 @@ def add_to_mcpserver(server: MCPServer[Any], shape: Shape) -> None:
     add_parts(server, shape)
 
 
-def add_to_fastmcp(server: FastMCP[Any], shape: Shape) -> None:
-    @server.tool
-    @shape.tool()
-    async def owned(by: Wanted = Depends(owner), again: int = 1) -> Named:
-        """Say whose it is."""
-        return Named(name=f"{by.name} {again}")
-
-    @server.tool
-    @shape.tool()
-    async def need_input(ctx: FastContext) -> Named | InputRequiredResult:
-        """Ask for a name by the result."""
-        return told(ctx.input_responses, ctx.request_state)
-
-    @server.tool
-    @shape.tool()
-    async def elicit(ctx: FastContext) -> Named:
-        """Ask for a name within the call."""
-        answer = await ctx.elicit(QUESTION, Wanted)
-        return Named(name=answer.data.name if answer.action == "accept" else answer.action)
-
-    add_parts(server, shape)
-
-
 def add_to_lowlevel(server: Server[Any], shape: Shape) -> None:
     @shape.tool()
     async def need_input(ctx: ServerRequestContext) -> Named | InputRequiredResult:
@@ -123,3 +97,8 @@ def add_parts(server: Any, shape: Shape) -> None:
     def plan() -> str:
         """Plan around the first event."""
         return f"Plan around this:\n{shape.text(events()[0], declared=Event)}"
+
+    @server.prompt()
+    def broken() -> str:
+        """Fail."""
+        raise KeyError("the text of an exception")

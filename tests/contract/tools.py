@@ -58,9 +58,14 @@ class Seen(BaseModel):
     principal: Annotated[str | None, Always()]
     subject: Annotated[str | None, Always()]
     scopes: Annotated[list[str], Always()]
-    header: Annotated[str | None, Always()]
-    longest: Annotated[int, Always()]
     identity: Annotated[str, Always()]
+
+
+class Headers(BaseModel):
+    """What the server saw of the headers of a request."""
+
+    team: Annotated[str | None, Always()]
+    longest: Annotated[int, Always()]
 
 
 class Waits(BaseModel):
@@ -197,6 +202,12 @@ def add_observers(shape: Shape, kept: Kept, waits: Waits) -> None:
         return look(current_caller() or Caller())
 
     @shape.tool(encoder=Json())
+    async def headers() -> Headers:
+        """Say what headers came."""
+        found = (current_caller() or Caller()).headers
+        return Headers(team=found.get("x-team"), longest=max(map(len, found.values()), default=0))
+
+    @shape.tool(encoder=Json())
     def last_record() -> Told:
         """Say what was recorded of the call before."""
         assert kept.last
@@ -226,7 +237,5 @@ def look(caller: Caller) -> Seen:
         principal=caller.principal,
         subject=caller.subject,
         scopes=sorted(caller.scopes),
-        header=caller.headers.get("x-team"),
-        longest=max(map(len, caller.headers.values()), default=0),
         identity=caller.identity,
     )
