@@ -15,7 +15,7 @@ from mcpshape.errors import DefinitionError, Problem, UserError
 from mcpshape.rules import FindReal, Handle, Resolving
 
 _HINT = "Correct the arguments and call again."
-# Whose contexts and markers (`Resolve(...)`, `Depends(...)`) say that a server fills a parameter; none is loaded for this.
+# Packages whose contexts and markers (`Resolve(...)`, `Depends(...)`) say that a server fills a parameter.
 _FRAMEWORKS = {"mcp", "fastmcp", "uncalled_for"}
 
 

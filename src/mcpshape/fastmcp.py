@@ -16,8 +16,8 @@ from mcpshape.shape import Shape
 def attach(server: FastMCP[Any], shape: Shape) -> None:
     """Record the caller of each request, so that grants can be narrowed and handles told apart by it.
 
-    Missing and unknown arguments of the shape's tools are then named as other mistakes in arguments are, and an `MCPError`
-    of a tool stays an error of the protocol.
+    Missing and unknown arguments of the shape's tools are then named as other mistakes in arguments are, and an
+    `MCPError` of a tool stays an error of the protocol.
 
     Raises:
         DefinitionError: The shape gives out handles of a kind that none of its tools takes back.

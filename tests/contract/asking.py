@@ -1,8 +1,10 @@
 """Ways to ask a server of the contract: each real client behind the same five questions, answered as on the wire."""
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,9 +17,10 @@ import fastmcp
 import httpx2
 from fastmcp.client.transports import FastMCPTransport, StdioTransport, StreamableHttpTransport
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.session import ClientRequestContext
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import ElicitResult, Implementation
+from mcp.types import ElicitRequestParams, ElicitResult, Implementation
 
 from contract.serving import build
 
@@ -94,7 +97,7 @@ class PythonAsker:
     async def cancel(self) -> dict[str, Any]:
         before = await self._waited()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self.call_tool, "wait", {})
+            tasks.start_soon(self.call, "wait")
             await self._more("started", before)
             tasks.cancel_scope.cancel()
         seen = await self._more("cancelled", before)
@@ -159,7 +162,7 @@ async def _wire(answer: Awaitable[Any]) -> dict[str, Any]:
     return dumped
 
 
-async def _accept(*_: Any) -> ElicitResult:
+async def _accept(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
     return ElicitResult(action="accept", content={"name": "ada"})
 
 
@@ -182,7 +185,7 @@ async def _python(stack: AsyncExitStack, place: Place) -> Asker:
         "client_info": Implementation(name=place.name, version="1"),
         "mode": "auto" if place.revision == NEWEST else "legacy",
     }
-    log = stack.enter_context(Path("/dev/null").open("w", encoding="utf-8"))
+    log = stack.enter_context(tempfile.TemporaryFile("w+"))
     client: Any
     if place.client == "fastmcp":
         client = fastmcp.Client(_fast_transport(place, log), elicitation_handler=_accept_typed, **options)
@@ -239,6 +242,4 @@ async def _node(stack: AsyncExitStack, place: Place) -> Asker:
 
 def environment() -> dict[str, str]:
     """The environment of a server, which finds this package."""
-    import os
-
     return {**os.environ, "PYTHONPATH": str(HERE.parent), "FASTMCP_LOG_LEVEL": "CRITICAL"}

@@ -82,8 +82,12 @@ def look_at(tools: Mapping[str, Any], heard: Transcript) -> Transcript:
         "spelling of output schemas": ", ".join(_spelling(returned)),
         "server in a refusal": "has serverInfo" if "_meta" in heard["missing"] else "no serverInfo",
         "descriptions": {name: tool["description"] for name, tool in tools.items() if name.startswith("as")},
-        "input schemas": {name: _plain(tools[name]["inputSchema"]) for name in ("asked", "paged", "search", "get_event")},
-        "output schemas": {name: _plain(tool["outputSchema"]) for name, tool in tools.items() if "outputSchema" in tool},
+        "input schemas": {
+            name: _plain(tools[name]["inputSchema"]) for name in ("asked", "paged", "search", "get_event")
+        },
+        "output schemas": {
+            name: _plain(tool["outputSchema"]) for name, tool in tools.items() if "outputSchema" in tool
+        },
     }
 
 

@@ -1,4 +1,4 @@
-"""Where the server classes differ, and why; docs/servers.md shows this table, and every run of the contract checks it."""
+"""Where the server classes differ, and why: docs/servers.md shows this table, and the contract checks each row."""
 
 from dataclasses import dataclass
 
@@ -72,8 +72,8 @@ DIFFERENCES = (
         revisions=OLD,
         mcpserver="protocol error -32603: Handler returned an invalid result",
         lowlevel="protocol error -32603: Handler returned an invalid result",
-        fastmcp="protocol error -32602: Tool 'need_input' returned an InputRequiredResult to request client input, but the "
-        "multi-round-trip result type (SEP-2322) only exists at MCP 2026-07-28; this connection negotiated 'REVISION'. "
+        fastmcp="protocol error -32602: Tool 'need_input' returned an InputRequiredResult to request client input, but "
+        "the multi-round-trip result type (SEP-2322) only exists at MCP 2026-07-28; this connection negotiated 'REVISION'. "
         "Use ctx.elicit() for server-initiated input on handshake-era connections.",
         reason="Those revisions have no such result. The shape passes it on untouched, and the class refuses it.",
     ),
@@ -84,8 +84,8 @@ DIFFERENCES = (
         mcpserver=NO_WAY_BACK,
         lowlevel=NO_WAY_BACK,
         fastmcp=f"isError: {CRASH}",
-        reason="That revision has no requests from server to client. FastMCP raises no MCPError but an error of its own, "
-        "which is a crash. Return InputRequiredResult.",
+        reason="That revision has no requests from server to client. FastMCP raises an error of its own, not an "
+        "MCPError, which is a crash. Return InputRequiredResult.",
     ),
     Difference(
         behaviour="A resource with shape.resource",
@@ -126,7 +126,8 @@ DIFFERENCES = (
         mcpserver="protocol error 0: Error rendering prompt broken",
         lowlevel=NO_METHOD,
         fastmcp="protocol error -32603: Error rendering prompt 'broken': 'the text of an exception'",
-        reason="A prompt is the class's own. FastMCP shows the text of any exception: FastMCP(mask_error_details=True).",
+        reason="A prompt is the class's own. FastMCP shows the text of any exception, unless it is made with "
+        "mask_error_details=True.",
     ),
     Difference(
         behaviour="A prompt that crashes, since 2026-07-28",
@@ -168,6 +169,49 @@ DIFFERENCES = (
         mcpserver="no serverInfo",
         lowlevel="no serverInfo",
         fastmcp="has serverInfo",
-        reason="The SDK stamps what its handler returns; the refusal comes from a middleware before it. It is optional.",
+        reason="The SDK stamps what its handler returns; a refusal comes from a middleware before it. It is optional.",
+    ),
+    Difference(
+        behaviour="Missing arguments, without attach (first line)",
+        step="unattached missing",
+        mcpserver="isError: Error executing tool search: 3 validation errors for searchArguments",
+        lowlevel="isError: Error: day: this argument is missing. by: this argument is missing. most: this argument is "
+        "missing. Correct the arguments and call again.",
+        fastmcp="isError: 3 validation errors for call[search]",
+        reason="The class compares names with its own model before it calls the tool.",
+    ),
+    Difference(
+        behaviour="An unknown argument, without attach (first line)",
+        step="unattached unknown",
+        mcpserver='{"name":"2026-07-13 [] 1"}',
+        lowlevel="isError: Error: There is no argument 'extra'; there are: day, by, most. Correct the arguments and "
+        "call again.",
+        fastmcp="isError: 1 validation error for call[search]",
+        reason="Likewise. MCPServer leaves it out; FastMCP refuses and repeats its value.",
+    ),
+    Difference(
+        behaviour="A tool that raises MCPError, without attach",
+        step="unattached protocol error",
+        mcpserver="protocol error -32001: not now",
+        lowlevel="protocol error -32001: not now",
+        fastmcp="isError: Error calling tool 'refuse': not now",
+        reason="FastMCP makes a result of every exception; attach takes the error out again.",
     ),
 )
+
+
+def table() -> str:
+    """The table of docs/servers.md; long words are cut there, and whole here."""
+    head = ("behaviour", "`MCPServer`", "low-level `Server`", "`FastMCP`", "why")
+    rows = [
+        (row.behaviour, _cell(row.mcpserver), _cell(row.lowlevel), _cell(row.fastmcp), row.reason)
+        for row in DIFFERENCES
+    ]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *rows))
+
+
+def _cell(answer: str) -> str:
+    if answer == "not offered":
+        return answer
+    first, *rest = answer.split("\n")
+    return f"`{first[:90]}`{' …' if rest or len(first) > 90 else ''}"

@@ -1,7 +1,7 @@
 """What the server classes have of their own: dependencies, questions to the user, resources and prompts."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -12,6 +12,9 @@ from pydantic import BaseModel
 
 from contract.tools import Event, Named, events
 from mcpshape import Shape, UserError
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
 
 QUESTION = "Which name?"
 
@@ -78,7 +81,7 @@ def add_to_lowlevel(server: Server[Any], shape: Shape) -> None:
         return Named(name=str((answer.content or {})["name"]))
 
 
-def add_parts(server: Any, shape: Shape) -> None:
+def add_parts(server: "MCPServer[Any] | FastMCP[Any]", shape: Shape) -> None:
     """Resources and a prompt, which both high-level classes spell alike."""
 
     @server.resource("event://first")

@@ -10,11 +10,13 @@ from contract.extras import QUESTION, Wanted, add_parts, owner, told
 from contract.tools import Named
 from mcpshape import Shape
 
+OWNER: Wanted = Depends(owner)
+
 
 def add_to_fastmcp(server: FastMCP[Any], shape: Shape) -> None:
     @server.tool
     @shape.tool()
-    async def owned(by: Wanted = Depends(owner), again: int = 1) -> Named:
+    async def owned(by: Wanted = OWNER, again: int = 1) -> Named:
         """Say whose it is."""
         return Named(name=f"{by.name} {again}")
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import anyio
 from mcp import MCPError
@@ -222,6 +222,7 @@ def add_observers(shape: Shape, kept: Kept, waits: Waits) -> None:
         except anyio.get_cancelled_exc_class():
             waits.cancelled += 1
             raise
+        return Named(name="nobody waits that long")
 
     @shape.tool(encoder=Json())
     async def waited() -> Waits:

@@ -1,0 +1,156 @@
+"""One definition on three classes, and what attaching a shape leaves alone."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+import fastmcp
+import pytest
+from fastmcp.exceptions import ToolError
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
+from pydantic import BaseModel
+
+import mcpshape.fastmcp
+import mcpshape.lowlevel
+import mcpshape.mcpserver
+from contract.asking import HERE, NEWEST, Place, asking
+from contract.conversation import DAY, normal, sum_up
+from contract.differences import NEW, OLD, table
+from contract.extras import Wanted
+from contract.places import PLACES
+from contract.serving import KINDS
+from contract.snapshot import difference
+from contract.tools import make_shape
+from mcpshape import Always, Shape
+from mcpshape.encoders import Toon
+
+ROOT = HERE.parents[1]
+DEFINITIONS = [HERE / f"on_{name}.py" for name in ("mcpserver", "lowlevel", "fastmcp")]
+
+
+class Named(BaseModel):
+    name: Annotated[str, Always()]
+
+
+def test_one_definition_runs_on_all_classes_with_class_and_import_changed() -> None:
+    """Show 2: about 20 lines, the same but for the docstring and the imports."""
+    bodies = [[line for line in _lines(path)[1:] if "import" not in line] for path in DEFINITIONS]
+    assert bodies[0] == bodies[1] == bodies[2]
+    assert all(len([line for line in _lines(path) if line]) <= 20 for path in DEFINITIONS)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_the_matrix_is_whole() -> None:
+    """Three classes, three transports, three revisions; what is left out is left out for a reason that stands there."""
+    python = {(place.kind, place.transport, place.revision) for place in PLACES if place.client == "python"}
+    assert len(python) == len(KINDS) * 3 * len(OLD + NEW)
+    counts = {
+        client: len([place for place in PLACES if place.client == client]) for client in ("fastmcp", "typescript")
+    }
+    assert counts == {"fastmcp": 24, "typescript": 12}
+
+
+def test_the_page_shows_the_table_of_differences() -> None:
+    """docs/servers.md: `table()` of `contract.differences` makes it."""
+    assert table() in (ROOT / "docs" / "servers.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["MCPServer", "FastMCP"])
+def test_tools_that_are_methods_are_added_for_their_object(kind: str) -> None:
+    """`add_tools(owner=)`: the object that the tools belong to."""
+    shape = Shape(encoder=Toon())
+
+    class Tools:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        @shape.tool()
+        def get(self) -> Named:
+            """Get it."""
+            return Named(name=self.name)
+
+    server: Any = MCPServer("test", log_level="CRITICAL") if kind == "MCPServer" else fastmcp.FastMCP("test")
+    adapter: Any = mcpshape.mcpserver if kind == "MCPServer" else mcpshape.fastmcp
+    adapter.add_tools(server, shape, owner=Tools("ada"))
+    assert _text(Place(kind=kind, transport="memory", revision=NEWEST, server=server), "get") == "name: ada"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_attach_the_class_words_the_names_of_arguments(kind: str) -> None:
+    """The rows of the table that say so; nothing else is served here but the shape's tools."""
+    adapter: Any = {"MCPServer": mcpshape.mcpserver, "Server": mcpshape.lowlevel, "FastMCP": mcpshape.fastmcp}[kind]
+    server: Any = {"MCPServer": MCPServer, "Server": Server, "FastMCP": fastmcp.FastMCP}[kind]("test")
+    adapter.add_tools(server, make_shape())
+    place = Place(kind=kind, transport="memory", revision=NEWEST, server=server)
+    given = {"day": DAY, "by": {"words": []}, "most": 1, "extra": "x"}
+    calls: dict[str, tuple[str, dict[str, Any]]] = {
+        "missing": ("search", {}), "unknown": ("search", given), "protocol error": ("refuse", {}),
+    }  # fmt: skip
+    for name, (tool, arguments) in calls.items():
+        row = difference(f"unattached {name}", NEWEST)
+        assert row
+        assert sum_up(normal(_call(place, tool, **arguments), place)).splitlines()[0] == row.answer(kind)
+
+
+def test_fastmcp_can_be_told_to_keep_the_texts_of_exceptions() -> None:
+    """What the table advises for prompts."""
+    server = fastmcp.FastMCP("test", mask_error_details=True)
+
+    @server.prompt
+    def broken() -> str:
+        raise KeyError("CANARY")
+
+    async def asked() -> str:
+        async with asking(Place(kind="FastMCP", transport="memory", revision=NEWEST, server=server)) as asker:
+            return sum_up(await asker.prompt("broken"))
+
+    assert anyio.run(asked) == "protocol error -32603: Error rendering prompt 'broken'"
+
+
+def test_errors_of_other_tools_of_fastmcp_stay_as_they_are() -> None:
+    """The adapter of FastMCP looks at protocol errors only."""
+    server = fastmcp.FastMCP("test")
+    mcpshape.fastmcp.attach(server, Shape(encoder=Toon()))
+
+    @server.tool
+    def other() -> str:
+        raise ToolError("mine")
+
+    assert _text(Place(kind="FastMCP", transport="memory", revision=NEWEST, server=server), "other") == "mine"
+
+
+def test_a_parameter_of_a_framework_may_be_optional() -> None:
+    """A context in a union, or a marker deep in an annotation, is filled by the server and known to no client."""
+    from mcp.server.mcpserver import Context
+    from mcp.server.mcpserver.resolve import Resolve
+
+    server = MCPServer("test", log_level="CRITICAL")
+    shape = Shape(encoder=Toon())
+
+    @server.tool()
+    @shape.tool()
+    async def get(by: Annotated[Wanted, Resolve(lambda: Wanted(name="ada"))], ctx: Context | None = None) -> Named:
+        """Get it."""
+        return Named(name=by.name if ctx else "no context")
+
+    mcpshape.mcpserver.attach(server, shape)
+    place = Place(kind="MCPServer", transport="memory", revision=NEWEST, server=server)
+    assert _text(place, "get") == "name: ada"
+    assert "there are: none" in _text(place, "get", ctx=1)
+
+
+def _call(place: Place, tool: str, **given: Any) -> dict[str, Any]:
+    async def asked() -> dict[str, Any]:
+        async with asking(place) as asker:
+            return await asker.call(tool, **given)
+
+    return anyio.run(asked)
+
+
+def _text(place: Place, tool: str, **given: Any) -> str:
+    (block,) = _call(place, tool, **given)["content"]
+    return str(block["text"])
