@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -170,6 +170,11 @@ async def _accept_typed(*_: Any) -> dict[str, str]:
     return {"name": "ada"}
 
 
+def offering(revision: str) -> AbstractContextManager[Any]:
+    """A time in which the Python clients offer this revision; by themselves they offer the newest that they know."""
+    return patch("mcp.client.session.LATEST_HANDSHAKE_VERSION", revision)
+
+
 @asynccontextmanager
 async def asking(place: Place) -> AsyncIterator[Asker]:
     """Connect to a server in the revision of the protocol that the place names."""
@@ -185,14 +190,13 @@ async def _python(stack: AsyncExitStack, place: Place) -> Asker:
         "client_info": Implementation(name=place.name, version="1"),
         "mode": "auto" if place.revision == NEWEST else "legacy",
     }
-    log = stack.enter_context(tempfile.TemporaryFile("w+"))
+    log = stack.enter_context(tempfile.TemporaryFile("w+"))  # noqa: SIM115 # The stack closes it.
     client: Any
     if place.client == "fastmcp":
         client = fastmcp.Client(_fast_transport(place, log), elicitation_handler=_accept_typed, **options)
     else:
         client = Client(await _transport(stack, place, log), elicitation_callback=_accept, cache=None, **options)
-    # The clients offer the newest handshake that they know; an older one has to be put in its place.
-    with patch("mcp.client.session.LATEST_HANDSHAKE_VERSION", place.revision):
+    with offering(place.revision):
         await stack.enter_async_context(client)
     assert client.protocol_version == place.revision
     return PythonAsker(client, client.call_tool_mcp if place.client == "fastmcp" else client.call_tool)

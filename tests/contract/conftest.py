@@ -2,7 +2,7 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from contract.asking import HERE, Place, asking
+from contract.asking import HERE, Place, asking, offering
 from contract.conversation import Transcript, converse
 from contract.places import PLACES, Servers
 
@@ -53,13 +53,29 @@ def place(request: pytest.FixtureRequest, servers: Servers) -> Place:
 
 
 @pytest.fixture
-def heard(place: Place, transcripts: dict[Place, Transcript]) -> Transcript:
+def heard(place: Place, transcripts: dict[Place, Transcript], request: pytest.FixtureRequest) -> Transcript:
     """What was answered there; asked once a session."""
     if place not in transcripts:
-        transcripts[place] = anyio.run(_converse, place)
+        others = _collected(request.session, place) if place.transport == "stdio" else {place}
+        anyio.run(_converse, [replace(each, folder=place.folder) for each in others], transcripts)
     return transcripts[place]
 
 
-async def _converse(place: Place) -> Transcript:
-    async with asking(place) as asker:
-        return await converse(asker)
+def _collected(session: pytest.Session, place: Place) -> set[Place]:
+    """The servers that are to be started for the same client and revision in this session."""
+    found = {item.callspec.params.get("place") for item in session.items if hasattr(item, "callspec")}
+    alike = (place.transport, place.revision, place.client)
+    return {each for each in found if each and (each.transport, each.revision, each.client) == alike}
+
+
+async def _converse(places: Sequence[Place], transcripts: dict[Place, Transcript]) -> None:
+    """Hold the conversations side by side, where each has a server of its own."""
+
+    async def converse_at(place: Place) -> None:
+        async with asking(place) as asker:
+            transcripts[place] = await converse(asker)
+
+    with offering(places[0].revision):
+        async with anyio.create_task_group() as tasks:
+            for place in places:
+                tasks.start_soon(converse_at, place)

@@ -73,8 +73,8 @@ DIFFERENCES = (
         mcpserver="protocol error -32603: Handler returned an invalid result",
         lowlevel="protocol error -32603: Handler returned an invalid result",
         fastmcp="protocol error -32602: Tool 'need_input' returned an InputRequiredResult to request client input, but "
-        "the multi-round-trip result type (SEP-2322) only exists at MCP 2026-07-28; this connection negotiated 'REVISION'. "
-        "Use ctx.elicit() for server-initiated input on handshake-era connections.",
+        "the multi-round-trip result type (SEP-2322) only exists at MCP 2026-07-28; this connection negotiated "
+        "'REVISION'. Use ctx.elicit() for server-initiated input on handshake-era connections.",
         reason="Those revisions have no such result. The shape passes it on untouched, and the class refuses it.",
     ),
     Difference(
