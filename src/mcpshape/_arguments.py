@@ -82,8 +82,7 @@ class Parameters:
     def named_by_type(self, cls: type) -> list[str]:
         """The parameters that are annotated with a class of a framework, which fills them."""
         hints = {name: each.annotation for name, each in self.signature.parameters.items()}
-        classes = {name: get_origin(hint) or hint for name, hint in hints.items()}
-        return [name for name, each in classes.items() if isinstance(each, type) and issubclass(each, cls)]
+        return [name for name, hint in hints.items() if any(issubclass(each, cls) for each in _classes(hint))]
 
     def check_names(self, names: Collection[str]) -> None:
         """See that a call names every argument that is needed, and no other than there are.
@@ -170,9 +169,17 @@ def read_parameters(
 def _is_injected(parameter: inspect.Parameter, hint: Any) -> bool:
     """Whether a framework fills a parameter, even if its type is one that a client could send."""
     marks = (parameter.default, *getattr(hint, "__metadata__", ()))
-    kinds = [type(mark) for mark in marks] + [get_origin(part) or part for part in (hint, *get_args(hint))]
-    classes = [cls for kind in kinds if isinstance(kind, type) for cls in kind.__mro__]
-    return any(cls.__module__.partition(".")[0] in _FRAMEWORKS for cls in classes)
+    classes = {base for each in (*map(type, marks), *_classes(hint)) for base in each.__mro__}
+    return any(each.__module__.partition(".")[0] in _FRAMEWORKS for each in classes)
+
+
+def _classes(hint: Any) -> Iterator[type]:
+    """The classes that a type is made of."""
+    kind = get_origin(hint) or hint
+    if isinstance(kind, type):
+        yield kind
+    for part in get_args(hint):
+        yield from _classes(part)
 
 
 def _parameter_problems(signature: inspect.Signature, added: Mapping[str, Any]) -> Iterator[Problem]:

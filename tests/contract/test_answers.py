@@ -130,6 +130,16 @@ def test_all_formats_hold_the_same_data(heard: Transcript) -> None:
         assert decode(text(heard[name])) == whole
 
 
+def test_descriptions_speak_the_words_of_the_format(heard: Transcript) -> None:
+    """The same docstring for each; tools whose callers choose the format get neutral words."""
+    for name, one, many in (
+        ("as_toon", "entry", "entries"),
+        ("as_markdown", "row", "rows"),
+        ("as_json", "object", "objects"),
+    ):
+        assert heard["tools"][name]["description"] == f"List events, one {one} each.\n\nNo {many}: the day is free."
+
+
 def test_pages_hold_every_row_once(heard: Transcript) -> None:
     """Rule 9: whole rows, true counts, the last page says that it is."""
     pages = [page["structuredContent"] for page in heard["pages"]]

@@ -6,9 +6,12 @@ from typing import Annotated, Any
 import anyio
 import fastmcp
 import pytest
+from fastmcp.dependencies import Depends
 from fastmcp.exceptions import ToolError
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.resolve import Resolve
 from pydantic import BaseModel
 
 import mcpshape.fastmcp
@@ -123,11 +126,42 @@ def test_errors_of_other_tools_of_fastmcp_stay_as_they_are() -> None:
     assert _text(Place(kind="FastMCP", transport="memory", revision=NEWEST, server=server), "other") == "mine"
 
 
-def test_a_parameter_of_a_framework_may_be_optional() -> None:
-    """A context in a union, or a marker deep in an annotation, is filled by the server and known to no client."""
-    from mcp.server.mcpserver import Context
-    from mcp.server.mcpserver.resolve import Resolve
+def test_a_context_of_the_low_level_server_may_be_optional() -> None:
+    """It is filled by the server and known to no client."""
+    server: Server[Any] = Server("test")
+    shape = Shape(encoder=Toon())
 
+    @shape.tool()
+    def get(ctx: Annotated[ServerRequestContext | None, "why"] = None) -> Named:
+        """Get it."""
+        return Named(name="context" if ctx else "no context")
+
+    mcpshape.lowlevel.add_tools(server, shape)
+    mcpshape.lowlevel.attach(server, shape)
+    place = Place(kind="Server", transport="memory", revision=NEWEST, server=server)
+    assert _text(place, "get") == "name: context"
+    assert "there are: none" in _text(place, "get", ctx=1)
+
+
+def test_a_dependency_of_fastmcp_may_stand_in_the_annotation() -> None:
+    """As well as in the default."""
+    server = fastmcp.FastMCP("test")
+    shape = Shape(encoder=Toon())
+
+    @server.tool
+    @shape.tool()
+    async def get(by: Annotated[Wanted, Depends(lambda: Wanted(name="ada"))], again: int = 1) -> Named:
+        """Get it."""
+        return Named(name=f"{by.name} {again}")
+
+    mcpshape.fastmcp.attach(server, shape)
+    place = Place(kind="FastMCP", transport="memory", revision=NEWEST, server=server)
+    assert _text(place, "get") == "name: ada 1"
+    assert "there are: again" in _text(place, "get", by={"name": "x"})
+
+
+def test_a_parameter_of_mcpserver_may_be_optional() -> None:
+    """A context in a union is filled by the server and known to no client, and so is what a resolver makes."""
     server = MCPServer("test", log_level="CRITICAL")
     shape = Shape(encoder=Toon())
 
