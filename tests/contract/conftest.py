@@ -63,7 +63,8 @@ def heard(place: Place, transcripts: dict[Place, Transcript], request: pytest.Fi
 
 def _collected(session: pytest.Session, place: Place) -> set[Place]:
     """The servers that are to be started for the same client and revision in this session."""
-    found = {item.callspec.params.get("place") for item in session.items if hasattr(item, "callspec")}
+    calls = [getattr(item, "callspec", None) for item in session.items]
+    found = {call.params.get("place") for call in calls if call}
     alike = (place.transport, place.revision, place.client)
     return {each for each in found if each and (each.transport, each.revision, each.client) == alike}
 
