@@ -479,6 +479,7 @@ async def test_a_private_event_is_told_as_at_strict_at_every_level(level: str, t
     assert len(rows) == 4
     assert {row["title"] for row in rows} == {"[Event]"}
     assert {row.get("held_at") for row in rows} == ({None} if level == "strict" else {"strict"})
+    assert all(row.get("time") or level == "strict" for row in rows)
     assert not [text for text in texts if "canary" in text.lower()]
     assert [slot["start"][11:16] for slot in decode(texts[2])["slots"]] == ["09:00", "12:00"]
 

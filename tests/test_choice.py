@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from clients import KINDS, ask, list_tools, make_server
-from mcpshape import DefinitionError, Shape
+from mcpshape import DefinitionError, EncodingError, Shape, View
 from mcpshape.encoders import Json, Markdown, Toon, find_encoder
 from mcpshape.testing import assert_no_leak, decode
 
@@ -136,32 +136,99 @@ def test_a_shape_in_another_format_keeps_what_its_tools_chose() -> None:
 def test_an_installed_encoder_is_chosen_by_its_name() -> None:
     """Rule 11: no registry; the entry points of installed packages are looked up when a name is asked for."""
     text = 'day,Monday\n\nrows,id,title\n,1,"a, ""b"""\n,2,null\n'
-    assert Shape(encoder="csv").render(TABLE).text == text
-    shape = make_shape(formats=["toon", "csv"])
+    assert Shape(encoder="sample-csv").render(TABLE).text == text
+    shape = make_shape(formats=["toon", "sample-csv"])
     assert shape.tools["by_call"].served(format="csv").content[0].text == text
-    described = make_shape(encoder="csv").tools["by_server"].description
+    described = make_shape(encoder="sample-csv").tools["by_server"].description
     assert described == "One line per event, in the block."
-    assert_no_leak(make_shape(encoder="csv"))
+    assert_no_leak(make_shape(encoder="sample-csv"))
 
 
 @pytest.mark.usefixtures("with_csv")
 def test_an_encoder_that_cannot_be_made_is_refused() -> None:
     """Rule 7: the package is named, and what is wrong with it."""
-    with pytest.raises(DefinitionError, match="broken: mcpshape_csv:Missing cannot be made: AttributeError"):
-        Shape(encoder="broken")
+    with pytest.raises(DefinitionError, match="sample-broken: mcpshape_csv:Missing cannot be made: AttributeError"):
+        Shape(encoder="sample-broken")
 
 
 def test_an_unknown_encoder_is_refused() -> None:
     """Rule 7: on the server, on a tool and among the formats of a call; the choices are named."""
-    message = "'xml' is not installed. Choose one of: json, markdown, toon."
+    message = r"'no-such-format' is not installed. Choose one of: .*json, .*toon"
     for use in (
-        lambda: Shape(encoder="xml"),
-        lambda: make_shape(formats=["xml"]),
-        lambda: Shape(encoder=Toon()).tool(encoder="xml"),
-        lambda: make_shape().using(encoder="xml"),
+        lambda: Shape(encoder="no-such-format"),
+        lambda: make_shape(formats=["no-such-format"]),
+        lambda: Shape(encoder=Toon()).tool(encoder="no-such-format"),
+        lambda: make_shape().using(encoder="no-such-format"),
     ):
         with pytest.raises(DefinitionError, match=message):
             use()
     options: dict[str, Any] = {"encoder": Toon}
     with pytest.raises(DefinitionError, match="it is no encoder"):
         Shape(encoder=Toon()).tool(**options)(make_table)
+
+
+def test_what_an_encoder_adds_of_its_own_is_cleaned() -> None:
+    """D10, rule 10: an escape or a lone surrogate of its own neither leaves nor breaks the transport."""
+
+    class Dirty:
+        name, structured, vocabulary = "Dirty", False, Json().vocabulary
+
+        def encode(self, view: View) -> str:
+            return f"a\ud800b\x1b[31m {view.data['day']}"
+
+    assert Shape(encoder=Dirty()).render(TABLE).text == "a\ufffdb Monday"
+
+
+@pytest.mark.parametrize("text", [None, b"bytes", "", " \n"])
+def test_an_encoder_that_returns_no_text_is_an_encoding_error(text: Any) -> None:
+    """A9: whatever it returns in place of text."""
+
+    class Silent:
+        name, structured, vocabulary = "Silent", False, Json().vocabulary
+
+        def encode(self, view: View) -> Any:
+            return text
+
+    assert "written as Silent: the encoder returned no text." in Shape(encoder=Silent()).render(TABLE).text
+
+
+def test_an_encoder_that_fails_on_clean_data_is_asked_once() -> None:
+    """The careful projection is for data that needs it, not for whatever fails."""
+    asked = []
+
+    class Failing:
+        name, structured, vocabulary = "Failing", False, Json().vocabulary
+
+        def encode(self, view: View) -> str:
+            asked.append(view)
+            raise EncodingError(self.name, "it is out of order")
+
+    assert Shape(encoder=Failing()).render(TABLE).is_error
+    assert len(asked) == 1
+    assert Shape(encoder=Failing()).render(Table(day="a\x1b[0m", rows=[])).is_error
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"pge": "rows"},
+            "pge: there is no option of this name. There are: ask, budget, empty, encoder, example, limit",
+        ),
+        ({"ask": "colour"}, "ask: 'colour' cannot be asked for. Choose from: fields, format, limit, privacy."),
+        ({"example": TABLE}, "example: it is no function. Pass one that makes the DTO"),
+    ],
+)
+def test_options_that_are_none_are_refused(options: dict[str, Any], message: str) -> None:
+    """Rule 7: with those that there are."""
+    with pytest.raises(DefinitionError) as caught:
+        Shape(encoder=Toon()).tool(**options)(make_table)
+    assert message in str(caught.value)
+
+
+def test_one_name_is_as_good_as_a_list_of_one() -> None:
+    """`ask="format"` and `formats="json"` are not read letter by letter."""
+    shape = Shape(encoder=Toon(), formats="json")
+    shape.tool(ask="format")(make_table)
+    assert "'json' or 'toon'" in shape.tools["make_table"].served(format="xml").content[0].text

@@ -304,7 +304,7 @@ def test_a_grant_of_another_policy_is_refused() -> None:
 @pytest.mark.parametrize("encoder", [Toon, 5, None])
 def test_an_encoder_that_is_none_is_refused(encoder: Any) -> None:
     """Rule 7: a forgotten pair of parentheses is told at once."""
-    with pytest.raises(DefinitionError, match=r"it is no encoder. Pass an object, such as Toon\(\)"):
+    with pytest.raises(DefinitionError, match=r"encoder: it is no encoder.*Pass an object, such as Toon\(\)"):
         Shape(encoder=encoder)
 
 

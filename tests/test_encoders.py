@@ -174,6 +174,7 @@ def test_prose_makes_no_host_fetch_anything() -> None:
         "| h |\n| - |\n| i |",
         "| a | b |\n| --- | --- |\n| c | d |",
         "1 < 2 && a<3 #tag \\*x\\*",
+        "see <https://example.com/a?b=c&d#e> or <mailto:f@example.com>",
     ],
 )
 def test_prose_that_is_harmless_is_left_as_it_is(text: str) -> None:
@@ -232,7 +233,20 @@ PIECES += [
     "<pre>",
     "\\",
 ]
-PIECES += ["www.x", "$", "$$", ":::", "\n```\n", "\n# ", "![x](https://x)", "[r]: https://x", "\n- ```\n"]
+PIECES += [
+    "<https://x>",
+    "<mailto:x@y>",
+    "<javascript:x>",
+    "www.x",
+    "$",
+    "$$",
+    ":::",
+    "\n```\n",
+    "\n# ",
+    "![x](https://x)",
+    "[r]: https://x",
+    "\n- ```\n",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))

@@ -4,12 +4,14 @@ import json
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import DictLoader
 from pydantic import BaseModel
 
 from mcpshape import Always, DefinitionError, Handle, Policy, Prose, Shape, Since, View
@@ -77,6 +79,11 @@ def list_days() -> Days:
 
 @shape.tool()
 def list_events() -> list[Event]:
+    return []
+
+
+@shape.tool(example=lambda: 1 / 0)
+def list_nothing() -> list[Event]:
     return []
 
 
@@ -194,9 +201,10 @@ def test_hosts_are_told_by_what_they_show() -> None:
 @pytest.mark.parametrize(
     ("tool", "options", "message"),
     [
-        ("nothing", {}, "there is no such tool. Known tools: list_days, list_events."),
+        ("nothing", {}, "there is no such tool. Known tools: list_days, list_events, list_nothing."),
         ("list_events", {}, "it has none. Pass example="),
-        ("list_days", {"value": 5}, "it cannot be answered with. Error: "),
+        ("list_nothing", {}, "the function that makes it failed with ZeroDivisionError: division by zero. Mend it."),
+        ("list_days", {"value": 5}, "it cannot be answered with: tool list_days returned int in place of Days."),
         ("list_days", {"level": "wide"}, "wide"),
     ],
 )
@@ -251,18 +259,32 @@ def test_the_command_takes_a_value_and_a_level_and_prints_json(
         (["no_such_module:shape", "list_days"], "there is no module no_such_module"),
         (["test_explain:nothing", "list_days"], "test_explain has no nothing; name its Shape"),
         (["test_explain:POLICY", "list_days"], "test_explain:POLICY is no Shape but Policy"),
+        (["broken_module:shape", "nothing"], "broken_module cannot be imported: Shape: policy: wrong. Mend it."),
+        (["crashing_module:shape", "nothing"], "crashing_module cannot be imported: SyntaxError: invalid syntax"),
         (["test_explain:shape", "nothing"], "nothing: there is no such tool."),
         (["test_explain:shape", "nothing", "--value", "missing.json"], "nothing: there is no such tool."),
         (["test_explain:shape", "list_days", "--level", "wide"], "wide"),
-        (["test_explain:shape", "list_days", "--value", "missing.json"], "missing.json cannot be read"),
+        (
+            ["test_explain:shape", "list_days", "--value", "missing.json"],
+            "missing.json cannot be read: No such file or directory",
+        ),
         (["test_explain:shape"], "parameter TOOL requires an argument"),
         (["test_explain:shape", "list_days", "--colour"], "--colour"),
     ],
 )
 def test_a_wrong_command_line_is_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whatever is wrong: one line that says what to do, exit code 2, no traceback."""
+    broken = "from mcpshape import DefinitionError\nfrom mcpshape.errors import Problem\n"
+    broken += 'raise DefinitionError("Shape", [Problem("policy", "wrong.", "Mend it.")])\n'
+    (tmp_path / "broken_module.py").write_text(broken)
+    (tmp_path / "crashing_module.py").write_text("def\n")
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(SystemExit) as caught:
         main(["explain", *arguments])
     told = capsys.readouterr().err
@@ -290,3 +312,37 @@ def test_the_installed_command_explains_the_calendar() -> None:
     assert done.stderr == ""
     assert re.search(r"^detailed .*/", done.stdout, re.MULTILINE)
     assert re.search(r"^days +5 .*events holds an array", done.stdout, re.MULTILINE)
+
+
+def test_the_formats_of_the_shape_are_the_ones_that_are_explained() -> None:
+    """A5: its own encoder with its templates, and what it offers; not the built-in ones in their place."""
+
+    class Note(BaseModel):
+        text: str
+
+    class Words:
+        name, structured, vocabulary = "Words", False, Json().vocabulary
+
+        def encode(self, view: View) -> str:
+            return " ".join(view.data)
+
+    templated = Markdown(templates={Note: "note"}, loader=DictLoader({"note": "{{ text }}"}))
+    noted = Shape(encoder=Words(), formats=("toon", templated))
+
+    @noted.tool(example=lambda: Note(text="abc"))
+    def get_note() -> Note:
+        return Note(text="abc")
+
+    (only,) = explain_tool(noted, "get_note").levels
+    assert {name: cost.characters for name, cost in only.formats.items()} == {"words": 4, "toon": 9, "markdown": 3}
+
+
+def test_without_its_extra_the_command_says_what_it_needs(tmp_path: Path) -> None:
+    """One line in place of a traceback, also for the proof kit."""
+    code = "import sys; sys.modules.update(cyclopts=None, hypothesis=None)\n"
+    for run, extra in (("from mcpshape.__main__ import main; main()", "cli"), ("import mcpshape.testing", "testing")):
+        done = subprocess.run([sys.executable, "-c", code + run], capture_output=True, text=True, check=False)
+        assert done.returncode != 0
+        assert done.stderr.strip().endswith(f"is not installed; install mcpshape-output[{extra}]")
+    done = subprocess.run([sys.executable, "-m", "mcpshape", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == version("mcpshape-output")

@@ -130,8 +130,11 @@ def test_a_fallback_speaks_as_its_first_encoder() -> None:
     [
         ((), "encoders: there is none to fall back to. Pass at least two"),
         ((Toon(),), "encoders: there is none to fall back to. Pass at least two"),
-        ((Toon(), "json"), "encoders, number 2: it is no encoder. Pass an object"),
-        ((Toon, Json()), "encoders, number 1: it is no encoder. Pass an object"),
+        (
+            (Toon(), "json"),
+            "encoders, number 2: it is no encoder: str has no name, vocabulary, structured. Pass an object",
+        ),
+        ((Toon, Json()), "encoders, number 1: it is no encoder but a class. Pass an object"),
     ],
 )
 def test_a_fallback_of_too_little_is_refused(encoders: Any, message: str) -> None:

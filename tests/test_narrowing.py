@@ -310,9 +310,19 @@ def test_a_call_can_ask_for_some_fields_only() -> None:
     assert set(structured(shape, "list_events", fields=["events.title"])["events"][0]) == {"title"}
     assert structured(shape, "list_events", fields=["events"]) == structured(shape, "list_events")
     narrow = make_shape(grant=POLICY.grant("strict"))
-    assert structured(narrow, "list_events", fields=["events.notes"])["events"] == [{}, {}, {}]
-    for path in ("events.titel", "CANARY", "events.title.x"):
-        assert "Use paths such as events.title" in call(shape, "list_events", fields=[path]).content[0].text
+    refused = call(narrow, "list_events", fields=["events.notes"])
+    assert refused.is_error
+    assert refused.content[0].text == (
+        "Error: Nothing of what was chosen may be told. Choose other fields, or none for all that may be told."
+    )
+    hints = {
+        "events.titel": "There are: events.id, events.title, events.notes.",
+        "CANARY": "There are: events.",
+        "events.title.x": "There are: events.id, events.title, events.notes.",
+    }
+    for path, hint in hints.items():
+        assert hint in call(shape, "list_events", fields=[path]).content[0].text
+    assert "There are: events.id, events.title." in call(narrow, "list_events", fields=["events.x"]).content[0].text
 
 
 def test_fields_inside_of_what_is_not_there_are_null() -> None:

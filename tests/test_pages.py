@@ -364,6 +364,28 @@ def test_a_choice_of_fields_without_the_list_has_no_page() -> None:
         assert set(data(call(shape, fields=["rows.id"]))) == {"page", "rows"}
 
 
+@pytest.mark.parametrize("limits", [{"limit": 3}, {"budget": Chars(400)}], ids=str)
+def test_rows_of_which_nothing_chosen_is_told_are_left_out(limits: dict[str, Any]) -> None:
+    """A page of empty rows would tell nothing, at the price of a page."""
+
+    class Item(BaseModel):
+        id: Annotated[int, Always()]
+        note: Annotated[str, Since("open")]
+
+    class Items(BaseModel):
+        name: Annotated[str, Always()] = "all"
+        items: list[Item]
+
+    shape = Shape(POLICY, encoder=Json(), keyring=Keyring(SECRET))
+
+    @shape.tool(page="items", ask={"fields"}, **limits)
+    def list_rows() -> Items:
+        return Items(items=[Item(id=place, note="n") for place in range(50)])
+
+    assert data(call(shape, fields=["items.note", "name"])) == {"name": "all"}
+    assert "Nothing of what was chosen may be told" in call(shape, fields=["items.note"]).content[0].text
+
+
 def test_a_row_that_is_too_long_names_its_field_and_the_way_on() -> None:
     """Rule 9: never cut by characters of the output; the field is named, and fields or the cursor go around it."""
     rows = [Row(id=0), Row(id=1, notes="n" * 3_000_000), Row(id=2)]
@@ -374,7 +396,7 @@ def test_a_row_that_is_too_long_names_its_field_and_the_way_on() -> None:
     text = refused.content[0].text
     assert refused.is_error
     assert (
-        "3000124 characters, where 1000 are the most. Its longest field is rows.notes with 3000002 characters." in text
+        "3000124 characters, where 1000 are the most. Its longest field is rows.notes with 3000000 characters." in text
     )
     assert "Leave it out with the argument fields" in text
     assert [row["id"] for row in data(call(shape, cursor=text.split("cursor ")[1].removesuffix(".")))["rows"]] == [2]
@@ -411,7 +433,7 @@ def test_a_budget_without_a_list_answers_whole_or_not_at_all() -> None:
     refused = shape.tools["get_row"].served(length=500)
     assert refused.is_error
     assert refused.content[0].text == (
-        "Error: The answer is too long: 522 characters, where 100 are the most. Its longest field is notes with 502 "
+        "Error: The answer is too long: 522 characters, where 100 are the most. Its longest field is notes with 500 "
         "characters. Ask for less, or tell the user that it is too long to be shown."
     )
 
@@ -425,7 +447,7 @@ def test_a_budget_that_the_rest_of_the_answer_fills_names_that_field() -> None:
         return Table(name="n" * 500, rows=MANY[:3])
 
     text = call(shape).content[0].text
-    assert "Its longest field is name with 502 characters" in text
+    assert "Its longest field is name with 500 characters" in text
     assert call(paged([], budget=Chars(5))).is_error
 
 
@@ -446,7 +468,7 @@ class Plain(BaseModel):
     [
         (Table, {"page": "row", "limit": 5}, "the answer has no list 'row' of its own. Its lists are: rows."),
         (Table, {"page": "name", "limit": 5}, "the answer has no list 'name' of its own."),
-        (Own, {"page": "words", "limit": 5}, "Its lists are: none."),
+        (Own, {"page": "words", "limit": 5}, "Its lists are: its DTO can hold itself; wrap it in one that cannot."),
         (list[Row], {"page": "rows", "limit": 5}, "Its lists are: result."),
         (int, {"page": "rows", "limit": 5}, "Its lists are: none."),
         (Table, {"page": "rows"}, "nothing limits a page. Add limit= or budget=."),

@@ -232,7 +232,7 @@ async def test_registered_errors_show_their_text(kind: str) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (None, "Error: The answer could not be written as TOON: it is broken (reference "),
+        (None, "Error: The answer could not be written as TOON: it is broken. Tell the user; whoever runs "),
         ("{reason}, please retry.", "Error: it is broken, please retry."),
         ("Switch the format back in the settings.", "Error: Switch the format back in the settings."),
     ],

@@ -395,14 +395,14 @@ def test_limits_are_options_and_say_what_they_stopped() -> None:
     with pytest.raises(EncodingError, match="because it writes more than it may"):
         rendered("{{ x }}", {"x": "a" * 99}, max_characters=50)
     with pytest.raises(EncodingError, match="because it takes longer than it may"):
-        rendered("{% for i in range(99999) %}{% endfor %}", {"x": ""}, max_seconds=0.0)
+        rendered("{% for i in range(99999) %}{% endfor %}", {"x": ""}, max_seconds=1e-9)
     rows = Layout(fields={"rows": Layout(fields={"*": Layout(dto=Text, form="object")}, form="array")})
     encoder = Markdown(templates={Text: "t"}, loader=DictLoader({"t": "{{ x }}"}), max_characters=50)
     assert encoder.encode(View({"rows": [{"x": "a" * 20}] * 2}, rows)).count("a" * 20) == 2
     with pytest.raises(EncodingError):
         encoder.encode(View({"rows": [{"x": "a" * 20}] * 3}, rows))
     many = View({"rows": [{"x": "a" * 20, "y": place} for place in range(100_000)]})
-    assert Markdown(max_seconds=0.0, max_characters=0).encode(many).count("\n") == 100_003
+    assert Markdown(max_seconds=1e-9, max_characters=1).encode(many).count("\n") == 100_003
 
 
 class Event(BaseModel):
@@ -780,7 +780,8 @@ class Trip(BaseModel):
 
 def test_a_template_tells_how_an_answer_goes_on() -> None:
     """Rule 9: `page` is a variable where a tool answers in pages, and may be asked for where it does not."""
-    source = "{{ stops | join(', ') }}{% if page is defined %}, {{ page.shown }} of {{ page.total }}{% endif %}"
+    source = "{{ stops | join(', ') }}{% if page is defined %}, {{ page.shown }} of {{ page.total }}"
+    source += "{% if page.next %}, more{% endif %}{% endif %}"
     shape = Shape(encoder=Markdown(templates={Trip: "t"}, loader=DictLoader({"t": source})))
 
     @shape.tool(page="stops", limit=2)
@@ -788,14 +789,19 @@ def test_a_template_tells_how_an_answer_goes_on() -> None:
         """List."""
         return Trip(stops=["a", "b", "c"])
 
-    assert list_stops().content[0].text == "a, b, 2 of 3"  # type: ignore[attr-defined]
+    assert list_stops().content[0].text == "a, b, 2 of 3, more"  # type: ignore[attr-defined]
     assert shape.render(Trip(stops=["a"])).text == "a"
-    careless = Shape(encoder=Markdown(templates={Trip: "t"}, loader=DictLoader({"t": "{{ page.total }}"})))
+    careless = Shape(encoder=Markdown(templates={Trip: "t"}, loader=DictLoader({"t": "{{ page.next }}"})))
     careless.tool(page="stops", limit=2)(list_trip)
     with pytest.raises(DefinitionError, match="'page' is not in every answer"):
         careless.tool(page="more", limit=2)(list_more)
     with pytest.raises(DefinitionError, match="'page' is no field of Trip"):
         careless.render(Trip(stops=[]))
+    silent = Shape(encoder=Markdown(templates={Trip: "t"}, loader=DictLoader({"t": "{{ stops | length }}"})))
+    with pytest.raises(
+        DefinitionError, match=r"template of Trip: it does not tell page.next, .* Write {{ page.next }}."
+    ):
+        silent.tool(page="stops", limit=2)(list_trip)
     listed = Shape(encoder=Markdown(templates={Trip: "t"}, loader=DictLoader({"t": "{{ stops | length }}"})))
     assert listed.tool(page="result", limit=2)(list_trips)().content[0].text.endswith("## result\n\n0")  # type: ignore[attr-defined]
 

@@ -13,9 +13,7 @@ from mcpshape.explain import explain_tool
 POLICY = Policy(levels=("strict", "open"))
 NULL = "null means that there is none."
 ABSENT = "A key that is not there was not told, which says nothing about whether there is a value."
-PAGES = (
-    "Where page.next is not null, more is left: call the same tool with the same arguments and cursor set to page.next."
-)
+PAGES = "Where page.next holds a cursor, more is left: call the same tool with the same arguments and that cursor."
 
 
 class Item(BaseModel):
@@ -86,7 +84,7 @@ def test_a_placeholder_that_names_nothing_is_refused(doc: str) -> None:
     with pytest.raises(DefinitionError) as caught:
         described(doc=f"{doc} and {{word}}")
     assert doc in str(caught.value)
-    assert "there is no word {word}. Use one of entry, entries, field, fields, listing, keys" in str(caught.value)
+    assert "there is no word {word}. Use one of entry, entries, field, fields, listing, null, keys" in str(caught.value)
 
 
 def test_a_text_of_the_author_gets_the_words_of_the_format() -> None:
@@ -108,7 +106,8 @@ def test_a_text_of_the_author_gets_the_words_of_the_format() -> None:
 
 def test_instructions_say_what_is_needed_to_read_the_answers_and_no_more() -> None:
     """How to read the format where models may not know it, what null and no key mean, how to go on."""
-    assert Shape(encoder=Json()).instructions() == Shape(encoder=Markdown()).instructions() == NULL
+    assert Shape(encoder=Json()).instructions() == NULL
+    assert Shape(encoder=Markdown()).instructions() == "*none* or an empty cell means that there is none."
     toon = Shape(encoder=Toon()).instructions()
     assert toon == f"{Toon().vocabulary.reading} {NULL}"
     assert "name[N]{a,b}:" in toon

@@ -88,7 +88,7 @@ class CalendarTools:
     def open_video_meeting(self, event_id: EventId) -> Meeting:
         """Get the link that opens the video meeting of an event, by an id from another answer.
 
-        Without a key video_url the link may not be told; null means that there is none.
+        Without a key video_url the link may not be told; {null} means that there is none.
         """
         event = self._find(event_id)
         message = shape.say("Open {event.video_url} to join {event.title}.", event=event) if event.video_url else None

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mcpshape._caller import Caller, current_caller
-from mcpshape._describe import Vocabulary
 from mcpshape._failure import crash, explain
 from mcpshape._fields import choose_fields, keep_chosen
 from mcpshape._guards import Plan
@@ -20,11 +19,13 @@ from mcpshape._say import say
 from mcpshape._scope import Scope, Window
 from mcpshape._shaped import Record, Shaped, Sink
 from mcpshape._tokens import Handles, Keyring
-from mcpshape.encoders import Encoder
+from mcpshape.encoders import Encoder, encoder_problems
 from mcpshape.errors import EncodingError, Problem, UserError
 from mcpshape.policy import Grant, Policy
 
 _LOG = logging.getLogger("mcpshape")
+_NOTHING_TOLD = "Nothing of what was chosen may be told."
+_CHOOSE_OTHERS = "Choose other fields, or none for all that may be told."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,30 +93,42 @@ class Call:
     def answer(self, plan: Plan, value: Any, *, sends_structured: bool) -> Shaped:
         """The finished answer; what cannot be projected or encoded becomes a failure."""
         try:
-            chosen = choose_fields(plan, self.fields)
-            place = plan.paged if plan.paged and (not chosen or plan.paged.key in chosen) else None
-
-            def attempt(most: int | None) -> Page:
-                window = Window(self.turn.start, most)
-
-                def finish(view: View) -> tuple[View, Sequence[str]]:
-                    view = replace(view, data=keep_chosen(view.data, chosen))
-                    view = tell(view, place, window, self.turn) if place else view
-                    return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
-
-                return Page(*settle(plan, value, self.grant, self.scope(window), finish), window)
-
-            page = fill(attempt, place, self.turn)
+            page = self.page(plan, value, sends_structured=sends_structured)
         except Exception as error:
             return self.fail(error)
         structured = dict(page.view.data) if sends_structured else None
         return self._recorded(Shaped(page.texts[0], structured), plan, page.view)
 
+    def page(self, plan: Plan, value: Any, *, sends_structured: bool) -> Page:
+        """What leaves of a value.
+
+        Raises:
+            UserError: A chosen field is not there, or not even one row has room.
+            ProjectionError: The value does not fit its type.
+            EncodingError: The encoder cannot write it.
+        """
+        chosen = choose_fields(plan, self.fields, self.grant)
+        place = plan.paged if plan.paged and (not chosen or plan.paged.key in chosen) else None
+
+        def attempt(most: int | None) -> Page:
+            window = Window(self.turn.start, most)
+
+            def finish(view: View) -> tuple[View, Sequence[str]]:
+                view = replace(view, data=keep_chosen(view.data, chosen))
+                if chosen and not view.data:
+                    raise UserError(_NOTHING_TOLD, code="nothing_told", hint=_CHOOSE_OTHERS)
+                view = tell(view, place, window, self.turn) if place and place.key in view.data else view
+                return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
+
+            return Page(*settle(plan, value, self.grant, self.scope(window), finish), window)
+
+        return fill(attempt, place, self.turn)
+
     def _encode(self, view: View) -> str:
-        text = self.encoder.encode(view)
-        if not text.strip():
+        text: Any = self.encoder.encode(view)
+        if not isinstance(text, str) or not text.strip():
             raise EncodingError(self.encoder.name, "the encoder returned no text")
-        return text
+        return str(text)
 
     def text(self, plan: Plan, value: Any) -> str:
         """The text of a DTO.
@@ -243,12 +256,6 @@ def decision_problems(policy: Policy | None, encoder: Any, grants: Mapping[str, 
     for path, grant in grants.items():
         if not isinstance(grant, Grant) or grant.policy is not policy:
             yield not_of_this_policy(path)
-
-
-def encoder_problems(encoder: Any) -> Iterator[Problem]:
-    """What is wrong with an object that should be an encoder."""
-    if isinstance(encoder, type) or not isinstance(getattr(encoder, "vocabulary", None), Vocabulary):
-        yield Problem("encoder", "it is no encoder.", "Pass an object, such as Toon().")
 
 
 def not_of_this_policy(path: str) -> Problem:

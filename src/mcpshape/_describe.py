@@ -8,18 +8,15 @@ from dataclasses import asdict, dataclass
 from mcpshape.errors import DefinitionError, Problem
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([a-z_]+)(?::([\w.-]+))?\}")
-_NULL = "null means that there is none."
 _ABSENT = "A key that is not there was not told, which says nothing about whether there is a value."
-_PAGES = (
-    "Where page.next is not null, more is left: call the same tool with the same arguments and cursor set to page.next."
-)
+_PAGES = "Where page.next holds a cursor, more is left: call the same tool with the same arguments and that cursor."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
     """What a format calls the parts of an answer; `{entry}` in a docstring becomes `entry`, and so on.
 
-    `reading` says how the format is read, for models that may not know it.
+    `null` is how it writes that there is no value. `reading` says how the format is read, for models that may not know.
     """
 
     entry: str
@@ -27,10 +24,13 @@ class Vocabulary:
     field: str
     fields: str
     listing: str
+    null: str = "null"
     reading: str = ""
 
 
-NEUTRAL = Vocabulary(entry="entry", entries="entries", field="field", fields="fields", listing="list")
+NEUTRAL = Vocabulary(
+    entry="entry", entries="entries", field="field", fields="fields", listing="list", null="null or *none*"
+)
 """Words that are true in every format, for a tool whose caller chooses one."""
 
 FindKeys = Callable[[str], Sequence[str]]
@@ -71,7 +71,8 @@ def _problems(text: str, words: dict[str, str], find_keys: FindKeys) -> Iterator
         name, path = found[1], found[2]
         if name == "keys":
             if not find_keys(path or ""):
-                yield Problem("description", f"{found[0]} names nothing with keys.", "Name a part of the answer.")
+                remedy = f"Name a part of the answer: {', '.join(find_keys('')) or 'only a tool has one'}."
+                yield Problem("description", f"{found[0]} names nothing with keys.", remedy)
         elif name and (name not in words or path):
             remedy = f"Use one of {', '.join(words)}, keys, or double the braces."
             yield Problem("description", f"there is no word {found[0]}.", remedy)
@@ -80,5 +81,11 @@ def _problems(text: str, words: dict[str, str], find_keys: FindKeys) -> Iterator
 def instruct(vocabularies: Sequence[Vocabulary], *, may_withhold: bool, has_pages: bool) -> str:
     """What a model has to know to read the answers of a server, in as few words as possible."""
     readings = dict.fromkeys(each.reading for each in vocabularies if each.reading)
-    told = [*readings, _NULL, _ABSENT if may_withhold else "", _PAGES if has_pages else ""]
+    nulls = dict.fromkeys(each.null for each in vocabularies)
+    told = [
+        *readings,
+        f"{' or '.join(nulls)} means that there is none.",
+        _ABSENT if may_withhold else "",
+        _PAGES if has_pages else "",
+    ]
     return " ".join(part for part in told if part)

@@ -12,9 +12,17 @@ from mcpshape._cleaning import clean_text
 from mcpshape._values import clipper
 from mcpshape.errors import DefinitionError, EncodingError, Problem, ProjectionError, UserError
 
+ON_ENCODING_ERROR = (
+    "The answer could not be written as {format}: {reason}. Tell the user; whoever runs the server finds more in its "
+    "log under reference {reference}."
+)
+"""What the model reads where an encoder failed, unless a server has words of its own."""
+
 _LOG = logging.getLogger("mcpshape")
 # Hosts cut error texts at 8,000 characters; the cause comes first and the hint still fits.
 _LONGEST = 3000
+# Of each end of a traceback, which has a thousand frames where something calls itself.
+_SHOWN_FRAMES = 25
 # What these say of a value, they quote it with, whatever an author has registered.
 _NEVER_SHOWN = (ValidationError, ProjectionError)
 
@@ -97,8 +105,10 @@ def _frames(error: BaseException, seen: tuple[int, ...] = ()) -> Iterator[str]:
     if cause is not None and id(cause) not in seen:
         yield from _frames(cause, (*seen, id(error)))
         yield "which led to:"
-    places = traceback.extract_tb(error.__traceback__)
-    yield from (f"  {place.filename}:{place.lineno} in {place.name}" for place in places)
+    places = [f"  {each.filename}:{each.lineno} in {each.name}" for each in traceback.extract_tb(error.__traceback__)]
+    left_out = len(places) - 2 * _SHOWN_FRAMES
+    yield from places[:_SHOWN_FRAMES] if left_out > 0 else places
+    yield from [f"  ({left_out} more)", *places[-_SHOWN_FRAMES:]] if left_out > 0 else ()
     own = isinstance(error, EncodingError | ProjectionError | DefinitionError)
     yield f"{type(error).__module__}.{type(error).__qualname__}" + (f": {error}" if own else "")
 

@@ -160,6 +160,16 @@ def _apply(plan: Plan, record: Record, field: Field, grant: Grant | None) -> Act
             return Drop()
 
 
+def stands_in(plan: Plan, record: Record, field: Field, grant: Grant | None) -> bool:
+    """Whether a field tells, in another way, what a grant shows of others: they are shown `Until` it takes over."""
+    replaced = [
+        each
+        for each in record.fields
+        if isinstance(rule := plan.guard(record, each).rule, Until) and rule.then == field.name
+    ]
+    return any(decide(plan, record, each, grant) == Show() for each in replaced)
+
+
 def is_whole(plan: Plan, record: Record, field: Field, grant: Grant | None) -> bool:
     """Whether a field leaves as it is, with all that is inside it."""
     return _is_whole(plan, record, field, grant, ())

@@ -14,7 +14,7 @@ from mcpshape._scope import PAGE
 from mcpshape._shaped import Sink
 from mcpshape._tokens import Keyring
 from mcpshape.encoders import Encoder, find_encoder
-from mcpshape.errors import Problem
+from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
 _ASKABLE = ("fields", "format", "limit", "privacy")
@@ -77,11 +77,14 @@ def read_options(given: Mapping[str, Any]) -> Options:
     """The options as they were given, `encoder` by name or not.
 
     Raises:
-        DefinitionError: No encoder of that name is installed.
+        DefinitionError: There is no such option, or no encoder of that name is installed.
     """
-    encoder = given.get("encoder")
+    if unknown := sorted(given.keys() - ToolOptions.__annotations__.keys()):
+        remedy = f"There are: {', '.join(sorted(ToolOptions.__annotations__))}."
+        raise DefinitionError("tool", [Problem(unknown[0], "there is no option of this name.", remedy)])
+    encoder, ask = given.get("encoder"), given.get("ask", ())
     found = None if encoder is None else find_encoder(encoder)
-    return Options(**{**given, "encoder": found, "ask": frozenset(given.get("ask", ()))})
+    return Options(**{**given, "encoder": found, "ask": frozenset([ask] if isinstance(ask, str) else ask)})
 
 
 def option_problems(options: Options, policy: Policy | None, *, is_taken: bool) -> Iterator[Problem]:
@@ -103,6 +106,8 @@ def page_problems(options: Options, plan: Plan) -> Iterator[Problem]:
         yield Problem("limit", "it is no number of at least 1.", "Say how many entries one answer holds.")
     if options.budget is not None and not callable(getattr(options.budget, "measure", None)):
         yield Problem("budget", "it is no budget.", "Use Chars(8000) or Tokens(2000).")
+    if options.example is not None and not callable(options.example):
+        yield Problem("example", "it is no function.", "Pass one that makes the DTO, such as a lambda.")
     if options.page is None:
         if options.limit is not None or "limit" in options.ask:
             yield Problem("limit", "no list is paged.", "Name the list with page=.")
@@ -111,7 +116,8 @@ def page_problems(options: Options, plan: Plan) -> Iterator[Problem]:
         yield Problem("page", "nothing limits a page.", "Add limit= or budget=.")
     if find_paged(plan, options.page) is None:
         lists = ", ".join(place.key for place in _lists(plan)) or "none"
-        yield Problem("page", f"the answer has no list {options.page!r} of its own.", f"Its lists are: {lists}.")
+        inner = "its DTO can hold itself; wrap it in one that cannot" if _is_recursive(plan) else lists
+        yield Problem("page", f"the answer has no list {options.page!r} of its own.", f"Its lists are: {inner}.")
     root = _root(plan)
     if root and any(field.key == PAGE for field in root.fields):
         yield Problem("page", f"the DTO has a field {PAGE!r} of its own.", "Rename it.")
@@ -133,7 +139,7 @@ def _lists(plan: Plan) -> Iterator[Place]:
     if plan.is_wrapped and _is_list(plan.declared.root):
         yield WHOLE
     root = _root(plan)
-    if root and root.key not in _reached(plan, root.key):
+    if root and not _is_recursive(plan):
         yield from (Place(root.key, field.name, field.key) for field in root.fields if _is_list(field.node))
 
 
@@ -149,6 +155,11 @@ def _root(plan: Plan) -> Any:
     return plan.declared.records[node.key] if isinstance(node, Reference) else None
 
 
+def _is_recursive(plan: Plan) -> bool:
+    root = _root(plan)
+    return root is not None and root.key in _reached(plan, root.key)
+
+
 def _reached(plan: Plan, key: str) -> set[str]:
     """The DTO classes inside one."""
     found: set[str] = set()
@@ -160,14 +171,16 @@ def _reached(plan: Plan, key: str) -> set[str]:
     return found
 
 
-def added_arguments(options: Options, policy: Policy | None, formats: Mapping[str, Encoder]) -> dict[str, Any]:
+def added_arguments(
+    options: Options, policy: Policy | None, formats: Mapping[str, Encoder], example: str
+) -> dict[str, Any]:
     """The optional arguments that a tool offers, by name and type."""
     levels = policy.levels if policy else ()
     usual = next(iter(formats))
     most = f", {options.limit} at most" if options.limit else ""
     known: dict[str, Any] = {
         "cursor": Annotated[str | None, Field(description="page.next of the answer before, to go on after it.")],
-        "fields": Annotated[list[str] | None, Field(description="Answer with these fields only, as in events.title.")],
+        "fields": Annotated[list[str] | None, Field(description=f"Answer with these fields only, as in {example}.")],
         # Sorted, since `typing` takes literals in another order for the same and hands out the first that it saw.
         "format": Annotated[
             Literal[tuple(sorted(formats))] | None, Field(description=f"Write the answer as this in place of {usual}.")

@@ -91,8 +91,8 @@ Attempt = Callable[[int | None], Page]
 
 
 def tell(view: View, place: Place, window: Window, turn: Turn) -> View:
-    """The view with what it says of its rows, in front of them."""
-    if place.key not in view.data or window.total is None:
+    """The view with what it says of its rows, in front of them; a list that is null has none."""
+    if window.total is None:
         return view
     following = turn.cursor(window.end) if window.has_more else None
     told = {"shown": window.shown, "total": window.total, "next": following}
@@ -131,6 +131,8 @@ def _search(attempt: Attempt, place: Place, most: int | None, budget: Budget) ->
         page = attempt(guess)
         tries += 1
         size, rows = page.size(budget), page.window.shown
+        if not page.view.data.get(place.key):
+            return page if size <= budget.most else None
         if size <= budget.most:
             fitting = page
             if not page.window.has_more or guess == most or size >= _WELL_FILLED * budget.most:
@@ -179,11 +181,15 @@ def _too_long(page: Page, place: Place | None, turn: Turn, budget: Budget) -> Us
 
 
 def _lengths(data: Mapping[str, Any], place: Place | None) -> Iterator[tuple[str, int]]:
-    """The length of each field as JSON, of the one row inside the list that is paged as well."""
+    """The length of each field, as text or as JSON; of the list that is paged, that of each field of its one row."""
     for key, value in ((key, value) for key, value in data.items() if not (place and key == PAGE)):
         rows = value if place and key == place.key and isinstance(value, list) else ()
         for row in rows:
             inner = row if isinstance(row, dict) else {}
-            yield from ((f"{key}.{name}", len(to_json(each))) for name, each in inner.items())
+            yield from ((f"{key}.{name}", _length(each)) for name, each in inner.items())
         if not rows or not isinstance(rows[0], dict):
-            yield key, len(to_json(value))
+            yield key, _length(value)
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, str) else len(to_json(value))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mcpshape._guards import Plan, decide
+from mcpshape._guards import WHOLE, Plan, decide
 from mcpshape._nodes import Node, Record, references
 from mcpshape.policy import Grant
 from mcpshape.rules import Action, Drop, Mask
@@ -38,7 +38,10 @@ def _list(found: Mapping[str, Action]) -> Paths:
 def keys_at(plan: Plan, grant: Grant | None, path: str) -> tuple[str, ...]:
     """The keys that a grant lets out of the DTOs at a dotted path, in order; none where it leads nowhere."""
     places = [plan.declared.root]
-    for step in path.split(".") if path else ():
+    steps = path.split(".") if path else []
+    if plan.is_wrapped and steps[:1] != [WHOLE.key]:
+        return () if steps else (WHOLE.key,)
+    for step in steps[plan.is_wrapped :]:
         fields = [field for record in _records(plan, places) for field in record.fields]
         places = [field.node for field in fields if field.key == step]
     keys = [

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from mcpshape._cleaning import REPLACEMENT, needs_care
+from mcpshape._cleaning import REPLACEMENT, clean_text, needs_care
 from mcpshape._guards import Plan
 from mcpshape._layout import NO_HINTS, Layout, layout_of
 from mcpshape._nodes import Reference, Root
@@ -77,16 +77,20 @@ def project(
 def settle(plan: Plan, value: Any, grant: Grant | None, scope: Scope, finish: Finish) -> tuple[View, Sequence[str]]:
     """A view and the texts that are made of it to leave, all of them clean.
 
-    The careful projection is used only where those texts show that it is needed.
+    The careful projection is used only where those texts show that it is needed. What an encoder adds of its own is
+    cleaned as well.
     """
     plain = project(plan, value, grant, scope)
     try:
         view, texts = finish(plain)
     except Exception:
+        if not needs_care(plain.to_json()):
+            raise
         view, texts = plain, (REPLACEMENT,)
     if not any(map(needs_care, texts)):
         return view, texts
-    return finish(project(plan, value, grant, scope, is_careful=True))
+    view, texts = finish(project(plan, value, grant, scope, is_careful=True))
+    return view, [clean_text(text) for text in texts]
 
 
 def _tells(data: Any, markers: AbstractSet[str]) -> bool:

@@ -9,15 +9,15 @@ from types import MethodType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from mcpshape._arguments import Parameters, accepted_kinds, read_parameters, resolve_hints
-from mcpshape._call import Call, Decisions, ask, call_under_way, encoder_problems, open_call, under_way
+from mcpshape._call import Call, Decisions, ask, call_under_way, open_call, under_way
 from mcpshape._describe import NEUTRAL, describe
 from mcpshape._encodable import require_encodable
 from mcpshape._guards import Plan
 from mcpshape._options import Options, added_arguments, on_pages, option_problems, page_problems
-from mcpshape._paths import keys_at
+from mcpshape._paths import keys_at, list_paths
 from mcpshape._plan import handle_kinds
 from mcpshape._schema import publish_schema
-from mcpshape.encoders import Encoder, name_formats
+from mcpshape.encoders import Encoder, encoder_problems, name_formats
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant
 
@@ -107,7 +107,9 @@ def make_tool(
         require_encodable(plan, each)
     sends_structured = decisions.sends_structured(encoder, options.structured)
     schema = publish_schema(plan, has_choice="fields" in options.ask) if sends_structured else None
-    added = added_arguments(options, decisions.policy, formats)
+    paths = list_paths(plan, decisions.grant).disclosed
+    example = next((path for path in paths if "." in path), next(iter(paths), "a field"))
+    added = added_arguments(options, decisions.policy, formats, f"result.{example}" if plan.is_wrapped else example)
     parameters = read_parameters(function, annotate(schema), plan.where, added)
     opening = _opening(plan, options, decisions, plan_of, encoder)
     begin = _beginning(plan, options, parameters, formats)

@@ -8,7 +8,7 @@ from pydantic_core import CoreSchema, SchemaSerializer, core_schema, to_jsonable
 from mcpshape._classes import CONFIG, dataclass, model, stand_in, typed_dict
 from mcpshape._cleaning import clean, clean_text
 from mcpshape._coarse import coarsener
-from mcpshape._guards import WHOLE, Plan, decide, steps
+from mcpshape._guards import WHOLE, Plan, decide, stands_in, steps
 from mcpshape._leaves import (
     array,
     constant,
@@ -185,6 +185,8 @@ class _Writer:
         if isinstance(self.plan.guard(record, field).rule, RowCap) and self.held_from:
             return constant(self.suffix[1:])
         match decide(self.plan, record, field, self.grant):
+            case Drop() if self.held_from and stands_in(self.plan, record, field, self.grant):
+                return self._shown(record, field, node, where)
             case Drop():
                 return constant(None) if self.held_from else None
             case Mask(value):

@@ -4,6 +4,7 @@ import importlib
 import json
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -22,6 +23,7 @@ app = App(
     name="mcpshape",
     help="What the tools of an MCP server answer with.",
     help_format="plaintext",
+    version=version("mcpshape-output"),
     result_action="return_value",
 )
 
@@ -77,6 +79,10 @@ def _load(place: str) -> Shape:
         _refuse(f"there is no module {error.name}; run this where it can be imported")
     except AttributeError:
         _refuse(f"{name} has no {attribute}; name its Shape")
+    except DefinitionError as error:
+        _refuse(f"{name} cannot be imported: {error.where}: {' '.join(str(problem) for problem in error.problems)}")
+    except Exception as error:
+        _refuse(f"{name} cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}")
     if not isinstance(found, Shape):
         _refuse(f"{place} is no Shape but {type(found).__name__}")
     return found
@@ -88,8 +94,8 @@ def _read(shape: Shape, tool: str, path: Path) -> Any:
         return None
     try:
         return TypeAdapter(declared_return(known.function, tool)).validate_json(path.read_bytes())
-    except OSError:
-        _refuse(f"{path} cannot be read")
+    except OSError as error:
+        _refuse(f"{path} cannot be read: {error.strerror}")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(step) for step in first["loc"]) or "the file"
@@ -117,7 +123,7 @@ def _print(explained: Explanation) -> None:
 
 def _costs(explained: Explanation) -> Table:
     formats = list(explained.levels[0].formats)
-    table = _table("Level", *({"toon": "TOON", "json": "JSON"}.get(each, each.title()) for each in formats))
+    table = _table("Level", *({"markdown": "Markdown"}.get(each, each.upper()) for each in formats))
     for each in explained.levels:
         table.add_row(each.level or "all fields", *(_cost(each.formats[name]) for name in formats))
     return table

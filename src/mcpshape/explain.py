@@ -7,17 +7,15 @@ from typing import Any
 
 from mcpshape._budget import find_counter
 from mcpshape._hosts import HOSTS, Host
-from mcpshape._layout import layout_of
+from mcpshape._page import Page
 from mcpshape._project import View
-from mcpshape._shaped import Shaped
 from mcpshape._tables import Array, as_table, find_arrays, obstacle
 from mcpshape._tokens import Keyring
-from mcpshape.encoders import Encoder, Json, Toon, find_encoder
-from mcpshape.errors import DefinitionError, Problem
+from mcpshape._tool import Tool
+from mcpshape.encoders import Encoder, Toon, name_formats
+from mcpshape.errors import DefinitionError, EncodingError, Problem, ProjectionError, UserError
 from mcpshape.policy import Grant
 from mcpshape.shape import Shape
-
-FORMATS = ("toon", "markdown", "json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,27 +96,25 @@ def explain_tool(shape: Shape, tool: str, value: Any = None, *, level: str | Non
     if level is not None and shape.policy is None:
         raise DefinitionError("explain", [Problem("level", "this shape has no levels.", "Leave it out.")])
     if tool not in shape.tools:
-        known = ", ".join(sorted(shape.tools)) or "none"
-        raise DefinitionError("explain", [Problem(tool, "there is no such tool.", f"Known tools: {known}.")])
+        names = ", ".join(sorted(shape.tools)) or "none"
+        raise DefinitionError("explain", [Problem(tool, "there is no such tool.", f"Known tools: {names}.")])
     # With the same handles each time, so that the same answer always has the same cost.
     keyring = Keyring(b"a secret that protects nothing", clock=lambda: 0)
     shape = shape.using(keyring=keyring, grant=shape.policy.grant(level) if shape.policy and level else None)
-    known_tool = shape.tools[tool]
-    value = value if value is not None or known_tool.options.example is None else known_tool.options.example()
-    if value is None:
-        raise DefinitionError(tool, [Problem("example", "it has none.", "Pass example= to shape.tool(), or a value.")])
-    sends_structured = known_tool.output_schema is not None
-    usual = _answer(shape, tool, value, shape.grant, known_tool.encoder)
+    known = shape.tools[tool]
+    value = _example(known) if value is None else value
+    sends_structured = known.output_schema is not None
+    usual = _answer(shape, known, value, shape.grant, known.encoder)
     counter = find_counter()
     return Explanation(
         tool=tool,
         level=shape.grant.level if shape.grant else None,
-        format=known_tool.encoder.name,
+        format=known.encoder.name,
         sends_structured=sends_structured,
         counted_by=counter.source,
         unit=counter.unit,
-        levels=list(_levels(shape, tool, value)),
-        arrays=list(_arrays(View(usual.structured or {}, layout_of(known_tool.plan, shape.grant)))),
+        levels=list(_levels(shape, known, value)),
+        arrays=list(_arrays(usual.view)),
         hosts=[_host(host, usual, sends_structured=sends_structured) for host in HOSTS],
     )
 
@@ -128,20 +124,35 @@ def measure(text: str) -> Cost:
     return Cost(len(text), find_counter().count(text))
 
 
-def _levels(shape: Shape, tool: str, value: Any) -> Iterator[LevelCost]:
+def _levels(shape: Shape, tool: Tool, value: Any) -> Iterator[LevelCost]:
     policy = shape.policy
-    grants = [policy.grant(level) for level in policy.levels] if policy else [None]
-    for grant in grants:
-        texts = {name: _answer(shape, tool, value, grant, find_encoder(name)).text for name in FORMATS}
-        costs = {name: measure(text) for name, text in texts.items()}
+    formats = name_formats(tool.encoder, shape.formats)
+    for grant in [policy.grant(level) for level in policy.levels] if policy else [None]:
+        pages = {name: _answer(shape, tool, value, grant, encoder) for name, encoder in formats.items()}
+        costs = {name: measure(page.texts[0]) for name, page in pages.items()}
         yield LevelCost(level=grant.level if grant else None, formats=costs)
 
 
-def _answer(shape: Shape, tool: str, value: Any, grant: Grant | None, encoder: Encoder) -> Shaped:
-    answered = shape.answer(tool, value, grant=grant, encoder=encoder, structured=True)
-    if answered.is_error:
-        raise DefinitionError(tool, [Problem("example", "it cannot be answered with.", answered.text)])
-    return answered
+def _answer(shape: Shape, tool: Tool, value: Any, grant: Grant | None, encoder: Encoder) -> Page:
+    try:
+        return shape._opened(tool, grant, encoder).page(tool.plan, value, sends_structured=True)  # noqa: SLF001
+    except (UserError, EncodingError, ProjectionError) as error:
+        remedy = "Pass another example, or mend what the tool returns."
+        raise DefinitionError(
+            tool.name, [Problem("example", f"it cannot be answered with: {error}", remedy)]
+        ) from error
+
+
+def _example(tool: Tool) -> Any:
+    if tool.options.example is None:
+        raise DefinitionError(
+            tool.name, [Problem("example", "it has none.", "Pass example= to shape.tool(), or a value.")]
+        )
+    try:
+        return tool.options.example()
+    except Exception as error:
+        message = f"the function that makes it failed with {type(error).__name__}: {error}."
+        raise DefinitionError(tool.name, [Problem("example", message, "Mend it.")]) from error
 
 
 def _arrays(view: View) -> Iterator[ArrayReport]:
@@ -169,7 +180,7 @@ def _toon(path: str, entries: Sequence[Any]) -> str:
     return Toon().encode(View({path.rpartition(".")[2]: list(entries)}))
 
 
-def _host(host: Host, usual: Shaped, *, sends_structured: bool) -> HostCost:
+def _host(host: Host, usual: Page, *, sends_structured: bool) -> HostCost:
     costs = {has: measure(_read(host, usual, has_structured=has)) for has in (False, True)}
     length = getattr(costs[sends_structured], host.unit)
     return HostCost(
@@ -182,17 +193,17 @@ def _host(host: Host, usual: Shaped, *, sends_structured: bool) -> HostCost:
     )
 
 
-def _read(host: Host, usual: Shaped, *, has_structured: bool) -> str:
+def _read(host: Host, usual: Page, *, has_structured: bool) -> str:
     """The text that the model of a host reads of a result."""
-    structured = Json().encode(View(usual.structured or {}))
+    text, structured = usual.texts
     match host.reads(has_structured=has_structured):
         case "text":
-            return usual.text
+            return text
         case "structured":
             return structured
         case "both":
-            return f"{usual.text}\n{structured}"
+            return f"{text}\n{structured}"
         case _:
-            result: dict[str, Any] = {"content": [{"type": "text", "text": usual.text}], "isError": False}
-            whole = {**result, "structuredContent": usual.structured} if has_structured else result
+            result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": False}
+            whole = {**result, "structuredContent": usual.view.data} if has_structured else result
             return json.dumps(whole, ensure_ascii=False)

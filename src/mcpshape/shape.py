@@ -8,7 +8,7 @@ from typing import Any, TypeVar, Unpack, cast, overload
 from mcpshape._call import Call, Decisions, call_under_way, decision_problems, not_of_this_policy, open_call
 from mcpshape._describe import describe, instruct
 from mcpshape._encodable import require_encodable
-from mcpshape._failure import check_wording
+from mcpshape._failure import ON_ENCODING_ERROR, check_wording
 from mcpshape._guards import Plan
 from mcpshape._options import Options, ShapeOptions, ToolOptions, read_options
 from mcpshape._plan import compile_plan, handle_kinds
@@ -67,7 +67,7 @@ class Shape:
         clients: Mapping[str, Grant] | None = None,
         sinks: Sequence[Sink] = (),
         user_errors: Sequence[type[Exception]] = (),
-        on_encoding_error: str = "The answer could not be written as {format}: {reason} (reference {reference})",
+        on_encoding_error: str = ON_ENCODING_ERROR,
     ) -> None:
         self._given: dict[str, Any] = {name: each for name, each in locals().items() if name != "self"}
         check_wording(on_encoding_error)
@@ -78,7 +78,7 @@ class Shape:
         self._decisions = Decisions(
             policy=policy,
             encoder=encoder,
-            formats=tuple(formats),
+            formats=(formats,) if isinstance(formats, str) else tuple(formats),
             grant=policy.grant() if policy and grant is None else grant,
             structured=structured,
             keyring=keyring or Keyring.of_this_process(),
@@ -101,6 +101,11 @@ class Shape:
     def encoder(self) -> Encoder:
         """How answers read."""
         return self._decisions.encoder
+
+    @property
+    def formats(self) -> tuple[Encoder | str, ...]:
+        """What tools offer whose callers choose the format."""
+        return self._decisions.formats
 
     @property
     def grant(self) -> Grant | None:
@@ -219,12 +224,14 @@ class Shape:
         In another format or with another choice of `structuredContent`, where these are given.
         """
         known = self.tools[tool]
-        written = known.encoder if encoder is None else find_encoder(encoder)
-        call = replace(self._call(known.plan.where, grant), encoder=written)
-        limits = known.options.limits(known.plan)
-        call = call.on_turn(limits, "") if limits else call
+        call = self._opened(known, grant, known.encoder if encoder is None else find_encoder(encoder))
         sends_structured = known.output_schema is not None if structured is None else structured
         return call.answer(known.plan, value, sends_structured=sends_structured)
+
+    def _opened(self, tool: Tool, grant: Grant | None, encoder: Encoder) -> Call:
+        call = replace(self._call(tool.plan.where, grant), encoder=encoder)
+        limits = tool.options.limits(tool.plan)
+        return call.on_turn(limits, "") if limits else call
 
     def view(self, value: Any, *, grant: Grant | None = None, declared: Any = None) -> View:
         """What a grant lets out of a DTO, before it is encoded.

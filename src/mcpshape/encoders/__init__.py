@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpshape._describe import Vocabulary
 from mcpshape._layout import Layout
-from mcpshape.encoders._encoder import Checking, Encoder
+from mcpshape.encoders._encoder import Checking, Encoder, encoder_problems
 from mcpshape.encoders.fallback import Fallback
 from mcpshape.encoders.json import Json
 from mcpshape.encoders.toon import Toon
@@ -15,7 +15,18 @@ from mcpshape.errors import DefinitionError, Problem
 if TYPE_CHECKING:
     from mcpshape.encoders.markdown import Markdown
 
-__all__ = ["Checking", "Encoder", "Fallback", "Json", "Layout", "Markdown", "Toon", "Vocabulary", "find_encoder"]
+__all__ = [
+    "Checking",
+    "Encoder",
+    "Fallback",
+    "Json",
+    "Layout",
+    "Markdown",
+    "Toon",
+    "Vocabulary",
+    "encoder_problems",
+    "find_encoder",
+]
 
 GROUP = "mcpshape.encoders"
 """The entry-point group for encoders that can be chosen by name: each makes one when it is called without arguments."""

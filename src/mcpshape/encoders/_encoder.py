@@ -1,7 +1,7 @@
 """What an encoder is."""
 
-from collections.abc import Iterable
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, runtime_checkable
 
 from mcpshape._describe import Vocabulary
 from mcpshape._layout import Layout
@@ -46,3 +46,15 @@ class Checking(Protocol):
         Without a policy there is one layout, with no words. The layouts are made while they are taken.
         """
         ...
+
+
+def encoder_problems(encoder: Any, path: str = "encoder") -> Iterator[Problem]:
+    """What is wrong with an object that should be an encoder."""
+    missing = [name for name in ("name", "vocabulary", "structured", "encode") if not hasattr(encoder, name)]
+    if isinstance(encoder, type):
+        yield Problem(path, "it is no encoder but a class.", "Pass an object, such as Toon().")
+    elif missing:
+        message = f"it is no encoder: {type(encoder).__name__} has no {', '.join(missing)}."
+        yield Problem(path, message, "Pass an object, such as Toon().")
+    elif not isinstance(encoder.vocabulary, Vocabulary):
+        yield Problem(path, "it is no encoder: its vocabulary is none.", "Make it with mcpshape.encoders.Vocabulary.")

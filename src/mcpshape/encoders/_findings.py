@@ -19,6 +19,7 @@ class Findings:
     dto: type
     layouts: list[Layout] = field(default_factory=list)
     grant: str = ""
+    reached: set[str] = field(default_factory=set)
     found: dict[tuple[str, int, str], dict[Kind, list[str]]] = field(default_factory=dict)
     spelled: dict[tuple[str, int, str], str] = field(default_factory=dict)
 
@@ -30,7 +31,11 @@ class Findings:
             grants.append(self.grant)
 
     def problems(self) -> Iterator[Problem]:
-        """One problem for each place and path."""
+        """One problem for each place and path, and one where a template keeps from the reader how an answer goes on."""
+        is_paged = any(PAGE in layout.fields for layout in self.layouts)
+        if is_paged and not self.reached & {PAGE, f"{PAGE}.next"}:
+            message = "it does not tell page.next, without which nobody gets to the other rows."
+            yield Problem(f"template of {self.dto.__name__}", message, "Write {{ page.next }}.")
         for (template, line, path), kinds in sorted(self.found.items()):
             handling = _handling(self.spelled[template, line, path])
             where, dto = f"template {template}, line {line}", self.dto.__name__

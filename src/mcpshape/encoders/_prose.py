@@ -17,7 +17,7 @@ _NO_FENCES = re.compile(r"\$\$|:::|^[ \t>*+\-\d.)]+(?:```|~~~)|^[ \\!]*\[[^\[\]]
 # In cells, formulas and definitions, and in links that stand as they are.
 _NO_CODE = re.compile(r"[|$]|\]:|://|www\.", re.IGNORECASE)
 _FENCE = re.compile(r"(`{3,})(?=[^`]*$)|(~{3,})")
-_MARKERS = r" {0,3}(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]{1,4})*"
+_MARKERS = r"[ \t]*+(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]++)*+"
 _HEADING = re.compile(rf"^({_MARKERS})(#{{1,6}})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r"^((?: {0,3}>)*+[ \t]{0,4})(=+|-+)[ \t]*$")
 # A line that is a paragraph if nothing but a blank line or the start is before it.
@@ -25,7 +25,8 @@ _SENTENCE = re.compile(r"^(?!\d+[.)])\w")
 _TAMED = {"image": "[image: ", "tag": "&lt;", "bracket": "] "}
 _PARTS = re.compile(
     r"""
-    (?P<image>(?<!!)(?:\\?!)++\[)
+    (?P<address><(?:https?://|mailto:)[\w.~:/?\#@&=+%,;-]+>)
+    | (?P<image>(?<!!)(?:\\?!)++\[)
     | (?P<tag>\\?<)(?=[A-Za-z/!?])
     | (?P<bracket>\\?\])(?=:|\((?![ \t]*(?:https?:|mailto:)))
     | (?P<code>`+)

@@ -182,6 +182,8 @@ class Reader:
 
     def note(self, node: nodes.Node, found: Value, scope: Scope, *, is_handled: bool) -> Value:
         """Note that a name is there, or is not; unknown from here on if it is not."""
+        if isinstance(found, Place):
+            self.findings.reached.add(found.path)
         if isinstance(found, Place) and not is_handled and not _is_certain(found, scope):
             self.findings.add(self.name, node.lineno, found.path, "optional", spelled(node))
         elif isinstance(found, Lost):

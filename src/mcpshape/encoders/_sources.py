@@ -39,8 +39,12 @@ class Sources:
             missing = Problem(f"template {name}", "the loader has none of that name.", "Mend the name, or add it.")
             self.problems += [] if may_be_missing else [missing]
             return None
+        except (OSError, UnicodeError) as error:
+            message = f"it cannot be read: {type(error).__name__}."
+            self.problems.append(Problem(f"template {name}", message, "Save it as a file in UTF-8."))
+            return None
         except TemplateSyntaxError as error:
-            message = f"it cannot be read: {error.message}"
+            message = f"it cannot be read: {str(error.message).rstrip('.')}."
             self.problems.append(Problem(f"template {name}, line {error.lineno}", message, "Mend the syntax."))
             return None
         return tree
@@ -56,7 +60,7 @@ class Sources:
             for node in tree.find_all(kind):
                 for used in (node.name, *_named(node, what)):
                     if used not in known:
-                        remedy = "docs/templates.md lists those that there are."
+                        remedy = f"There are: {', '.join(sorted(name for name in known if name.isidentifier()))}."
                         yield Problem(f"template {name}, line {node.lineno}", f"there is no {what} {used!r}.", remedy)
 
 

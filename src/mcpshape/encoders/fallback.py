@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mcpshape._describe import Vocabulary
 from mcpshape._layout import Layout
 from mcpshape._project import View
-from mcpshape.encoders._encoder import Checking, Encoder
+from mcpshape.encoders._encoder import Checking, Encoder, encoder_problems
 from mcpshape.errors import DefinitionError, EncodingError, Problem
 
 INTRODUCTION = re.compile(r"(?:.+ could not be used for this answer; .+ follows\.\n)+")
@@ -89,8 +89,7 @@ def _problems(encoders: tuple[Encoder, ...]) -> Iterator[Problem]:
     if len(encoders) < _FEWEST:
         yield Problem("encoders", "there is none to fall back to.", "Pass at least two, such as Toon(), Json().")
     for place, encoder in enumerate(encoders, 1):
-        if isinstance(encoder, type) or not isinstance(getattr(encoder, "vocabulary", None), Vocabulary):
-            yield Problem(f"encoders, number {place}", "it is no encoder.", "Pass an object, such as Toon().")
+        yield from encoder_problems(encoder, f"encoders, number {place}")
 
 
 def _write(encoder: Encoder, view: View) -> str:

@@ -64,14 +64,21 @@ class Markdown:
     name: str = field(default="Markdown", init=False, repr=False)
     structured: bool = field(default=False, init=False, repr=False)
     vocabulary: Vocabulary = field(
-        default=Vocabulary(entry="row", entries="rows", field="column", fields="columns", listing="table"),
+        default=Vocabulary(
+            entry="row",
+            entries="rows",
+            field="column",
+            fields="columns",
+            listing="table",
+            null="*none* or an empty cell",
+        ),
         init=False,
         repr=False,
     )
     _environment: Sandbox = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if problems := list(_option_problems(self.templates, self.loader)):
+        if problems := list(_option_problems(self.templates, self.loader, self.max_seconds, self.max_characters)):
             raise DefinitionError("Markdown", problems)
         object.__setattr__(self, "templates", dict(self.templates))
         object.__setattr__(self, "_environment", Sandbox(self.loader, raw_prose=self.raw_prose))
@@ -120,10 +127,14 @@ class Markdown:
             return Written(template.render(value).strip())
 
 
-def _option_problems(templates: Mapping[type, str], loader: BaseLoader | None) -> Iterator[Problem]:
+def _option_problems(
+    templates: Mapping[type, str], loader: BaseLoader | None, max_seconds: float, max_characters: int
+) -> Iterator[Problem]:
     for cls, name in templates.items():
         if not isinstance(cls, type) or not isinstance(name, str):
             yield Problem("templates", f"{cls!r} has {name!r}.", "Give the name of a template for each DTO class.")
+    if max_seconds <= 0 or max_characters < 1:
+        yield Problem("limits", "nothing is left to write in.", "Give templates some time and some characters.")
     if templates and loader is None:
         yield Problem("loader", "there is none.", 'Pass one, such as jinja2.PackageLoader("your_package").')
 

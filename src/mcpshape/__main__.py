@@ -1,0 +1,17 @@
+"""The command `mcpshape`, also as `python -m mcpshape`."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command, or say what it needs."""
+    try:
+        from mcpshape.cli import main as run
+    except ModuleNotFoundError as error:
+        print(f"mcpshape: {error.name} is not installed; install mcpshape-output[cli]", file=sys.stderr)  # noqa: T201
+        raise SystemExit(2) from None
+    run()
+
+
+if __name__ == "__main__":
+    main()
