@@ -209,7 +209,7 @@ def test_hidden_rows_are_gone_before_anything_is_counted() -> None:
 
 
 def test_counts_go_through_nested_lists_and_follow_their_source() -> None:
-    """B7: a count over groups; where the rows are not told, neither is their number."""
+    """B7: a count over groups; where rows are not told, be it because they are held, neither is their number."""
 
     class Week(BaseModel):
         total: Annotated[int, Count("days.events")] = 0
@@ -219,7 +219,7 @@ def test_counts_go_through_nested_lists_and_follow_their_source() -> None:
     week = Week(days=[held(), Day(events=[Event(id="6", title="x", is_draft=True)])])
     assert view(week, "open")["total"] == 6
     assert view(week, "minimal")["total"] == 5
-    assert view(week, "minimal")["guests"] == 2
+    assert view(week, "minimal")["guests"] == view(week, "open")["guests"] == 1
     assert set(view(week, "strict")) == {"total", "days"}
 
 

@@ -308,6 +308,20 @@ def test_an_encoder_that_is_none_is_refused(encoder: Any) -> None:
         Shape(encoder=encoder)
 
 
+def test_an_encoder_without_words_is_refused() -> None:
+    """Rule 7: what is missing is named."""
+
+    class Mute:
+        name, structured, vocabulary = "Mute", False, "words"
+
+        def encode(self, view: Any) -> str:
+            return "x"
+
+    mute: Any = Mute()
+    with pytest.raises(DefinitionError, match="its vocabulary is none. Make it with mcpshape.encoders.Vocabulary"):
+        Shape(encoder=mute)
+
+
 def test_the_decorator_works_without_parentheses() -> None:
     """`@shape.tool` and `@shape.tool()` are the same."""
     shape = Shape(encoder=Json())

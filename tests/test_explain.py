@@ -15,6 +15,7 @@ from jinja2 import DictLoader
 from pydantic import BaseModel
 
 from mcpshape import Always, DefinitionError, Handle, Policy, Prose, Shape, Since, View
+from mcpshape.__main__ import main as command
 from mcpshape._budget import find_counter
 from mcpshape._hosts import HOSTS
 from mcpshape._layout import Layout
@@ -337,12 +338,23 @@ def test_the_formats_of_the_shape_are_the_ones_that_are_explained() -> None:
     assert {name: cost.characters for name, cost in only.formats.items()} == {"words": 4, "toon": 9, "markdown": 3}
 
 
-def test_without_its_extra_the_command_says_what_it_needs(tmp_path: Path) -> None:
+def test_without_its_extra_the_command_says_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """One line in place of a traceback, also for the proof kit."""
     code = "import sys; sys.modules.update(cyclopts=None, hypothesis=None)\n"
     for run, extra in (("from mcpshape.__main__ import main; main()", "cli"), ("import mcpshape.testing", "testing")):
         done = subprocess.run([sys.executable, "-c", code + run], capture_output=True, text=True, check=False)
         assert done.returncode != 0
         assert done.stderr.strip().endswith(f"is not installed; install mcpshape-output[{extra}]")
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "mcpshape.cli", None)
+        with pytest.raises(SystemExit) as caught:
+            command()
+    assert caught.value.code == 2
+    assert "mcpshape.cli is not installed" in capsys.readouterr().err
+    monkeypatch.setattr("sys.argv", ["mcpshape", "--version"])
+    command()
+    assert capsys.readouterr().out.strip() == version("mcpshape-output")
     done = subprocess.run([sys.executable, "-m", "mcpshape", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == version("mcpshape-output")

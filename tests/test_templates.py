@@ -405,6 +405,21 @@ def test_limits_are_options_and_say_what_they_stopped() -> None:
     assert Markdown(max_seconds=1e-9, max_characters=1).encode(many).count("\n") == 100_003
 
 
+@pytest.mark.parametrize("limits", [{"max_seconds": 0}, {"max_seconds": -1.0}, {"max_characters": 0}], ids=str)
+def test_limits_that_leave_no_room_are_refused(limits: dict[str, Any]) -> None:
+    """Rule 7."""
+    with pytest.raises(DefinitionError, match="nothing is left to write in"):
+        Markdown(**limits)
+
+
+def test_a_template_that_is_no_text_is_refused_by_its_name(tmp_path: Path) -> None:
+    """Rule 7: a file in another encoding, or a folder in place of a file."""
+    (tmp_path / "latin").write_bytes("größe".encode("latin-1"))
+    encoder = Markdown(templates={Event: "latin"}, loader=FileSystemLoader(tmp_path))
+    with pytest.raises(DefinitionError, match="template latin: it cannot be read: UnicodeDecodeError. Save"):
+        Shape(encoder=encoder).render(Event(title="t"))
+
+
 class Event(BaseModel):
     title: str
     place: str | None = None

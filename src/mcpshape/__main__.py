@@ -10,8 +10,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         print(f"mcpshape: {error.name} is not installed; install mcpshape-output[cli]", file=sys.stderr)  # noqa: T201
         raise SystemExit(2) from None
-    run()
+    run(sys.argv[1:])
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # pragma: no cover
     main()

@@ -63,11 +63,18 @@ class Parameters:
         return bound
 
     def fingerprint(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-        """The author's arguments of one call as they were sent, defaults filled in, spelled alike everywhere."""
+        """The author's arguments of one call as they were sent, defaults filled in, spelled alike everywhere.
+
+        Raises:
+            UserError: They are nested deeper than JSON is written.
+        """
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         sent = {name: bound.arguments[name] for name in self.adapters if name not in self.added}
-        return json.dumps(to_jsonable_python(sent, fallback=str, inf_nan_mode="strings"), sort_keys=True)
+        try:
+            return json.dumps(to_jsonable_python(sent, fallback=str, inf_nan_mode="strings"), sort_keys=True)
+        except (ValueError, RecursionError):
+            raise UserError("The arguments are nested too deep.", code="invalid_arguments", hint=_HINT) from None
 
     def input_schema(self, tool: str) -> dict[str, Any]:
         """JSON Schema for the arguments, for a server that does not make its own."""

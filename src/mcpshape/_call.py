@@ -2,51 +2,31 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from mcpshape._caller import Caller, current_caller
+from mcpshape._decisions import Decisions
 from mcpshape._failure import crash, explain
-from mcpshape._fields import choose_fields, keep_chosen
+from mcpshape._fields import Chosen, choose_fields, choose_layout, is_chosen, keep_chosen
 from mcpshape._guards import Plan
 from mcpshape._page import WHOLE_ANSWER, Limits, Page, Turn, fill, tell
 from mcpshape._paths import Paths, count_entries, list_paths
 from mcpshape._project import View, project, settle
 from mcpshape._say import say
 from mcpshape._scope import Scope, Window
-from mcpshape._shaped import Record, Shaped, Sink
-from mcpshape._tokens import Handles, Keyring
-from mcpshape.encoders import Encoder, encoder_problems
-from mcpshape.errors import EncodingError, Problem, UserError
-from mcpshape.policy import Grant, Policy
+from mcpshape._shaped import Record, Shaped
+from mcpshape._tokens import Handles
+from mcpshape.encoders import Encoder
+from mcpshape.errors import EncodingError, UserError
+from mcpshape.policy import Grant
 
 _LOG = logging.getLogger("mcpshape")
 _NOTHING_TOLD = "Nothing of what was chosen may be told."
 _CHOOSE_OTHERS = "Choose other fields, or none for all that may be told."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decisions:
-    """What a shape has decided for every call."""
-
-    policy: Policy | None
-    encoder: Encoder
-    formats: tuple[Encoder | str, ...]
-    grant: Grant | None
-    structured: bool | None
-    keyring: Keyring
-    principals: Mapping[str, Grant]
-    clients: Mapping[str, Grant]
-    sinks: tuple[Sink, ...]
-    user_errors: tuple[type[Exception], ...]
-    on_encoding_error: str
-
-    def sends_structured(self, encoder: Encoder, own: bool | None = None) -> bool:
-        """Whether a structured part goes along: what a tool says, else the shape, else the encoder."""
-        return next(choice for choice in (own, self.structured, encoder.structured) if choice is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +94,7 @@ class Call:
             window = Window(self.turn.start, most)
 
             def finish(view: View) -> tuple[View, Sequence[str]]:
-                view = replace(view, data=keep_chosen(view.data, chosen))
-                if chosen and not view.data:
-                    raise UserError(_NOTHING_TOLD, code="nothing_told", hint=_CHOOSE_OTHERS)
+                view = _partial(view, chosen) if chosen else view
                 view = tell(view, place, window, self.turn) if place and place.key in view.data else view
                 return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
 
@@ -169,7 +147,7 @@ class Call:
         """The answer with its record, once every sink has been given it."""
         if not self.decisions.sinks:
             return shaped
-        paths = list_paths(plan, self.grant) if plan else Paths((), (), ())
+        paths = self._told(plan) if plan else Paths((), (), ())
         record = Record(
             time=datetime.now(UTC),
             tool=self.where.removeprefix("tool "),
@@ -182,15 +160,26 @@ class Call:
             masked=paths.masked,
             withheld=paths.withheld,
             rows=count_entries(view.data) if view else 0,
-            size=len(shaped.text.encode()) + (len(view.to_json().encode()) if view and shaped.structured else 0),
+            size=len(shaped.text.encode("utf-8", "replace"))
+            + (len(view.to_json().encode()) if view and shaped.structured else 0),
             error=error,
         )
         for sink in self.decisions.sinks:
             try:
                 sink.write(record)
             except Exception as failed:
-                _LOG.warning("a sink for disclosure records failed with %s", type(failed).__name__)
+                with suppress(Exception):
+                    _LOG.warning("a sink for disclosure records failed with %s", type(failed).__name__)
         return replace(shaped, record=record)
+
+    def _told(self, plan: Plan) -> Paths:
+        """The paths of a plan under this grant, without those that a choice of fields has left out."""
+        paths = list_paths(plan, self.grant)
+        chosen = choose_fields(plan, self.fields, self.grant)
+        disclosed, masked = (
+            tuple(path for path in each if is_chosen(plan, path, chosen)) for each in (paths.disclosed, paths.masked)
+        )
+        return replace(paths, disclosed=disclosed, masked=masked) if chosen else paths
 
     def _worded(self, error: UserError) -> Exception:
         """An error about DTOs, with its template filled through the door."""
@@ -200,6 +189,18 @@ class Call:
         except Exception as mistake:
             return mistake
         return UserError(message, code=error.code, hint=error.hint, retry_after=error.retry_after)
+
+
+def _partial(view: View, chosen: Chosen) -> View:
+    """The view with what was chosen of it.
+
+    Raises:
+        UserError: Nothing of that may be told.
+    """
+    data = keep_chosen(view.data, chosen)
+    if not data:
+        raise UserError(_NOTHING_TOLD, code="nothing_told", hint=_CHOOSE_OTHERS)
+    return replace(view, data=data, layout=choose_layout(view.layout, chosen))
 
 
 # The call under way, so that a sentence made in a tool's body tells no more than the call is granted.
@@ -232,32 +233,37 @@ def ask(call: Call, *, encoder: Encoder, privacy: str | None = None, fields: Seq
 
 
 def open_call(
-    decisions: Decisions, where: str, plan_of: Callable[[Any], Plan], *, encoder: Encoder, cap: Grant | None = None
+    decisions: Decisions,
+    where: str,
+    plan_of: Callable[[Any], Plan],
+    *,
+    encoder: Encoder,
+    cap: Grant | None = None,
+    given: Grant | None = None,
 ) -> Call:
-    """The call of whoever is calling: setting, tool, principal and client, each of which only narrows."""
-    caller = current_caller() or Caller()
-    grant = decisions.grant
-    if grant is not None:
-        if cap is not None:
-            grant = grant.narrowed("tool", cap)
-        if decisions.principals:
-            # Whoever is not authenticated where principals are told apart gets the least.
-            least = grant.policy.widest(grant.policy.levels[0])
-            named = least if caller.principal is None else decisions.principals.get(caller.principal, grant)
-            grant = grant.narrowed(f"principal {caller.principal or 'unknown'}", named)
-        if caller.client is not None and caller.client in decisions.clients:
-            grant = grant.narrowed(f"client {caller.client}", decisions.clients[caller.client])
+    """The call of whoever is calling: setting, tool, principal and client, each of which only narrows.
+
+    A grant that is given stands in place of these. Inside of another call, that one narrows as well; where it is a call
+    of a shape that was made of this one, it stands in place of the setting.
+    """
+    caller, outer = current_caller() or Caller(), call_under_way()
+    is_inside = outer is not None and outer.decisions.comes_from(decisions)
+    grant = given or (outer.grant if outer and is_inside else _granted(decisions, caller))
+    if grant is not None and cap is not None:
+        grant = grant.narrowed("tool", cap)
+    if grant is not None and outer and outer.grant and outer.decisions.policy is decisions.policy:
+        grant = grant.narrowed("the call around it", outer.grant)
     return Call(decisions=decisions, where=where, encoder=encoder, grant=grant, caller=caller, plan_of=plan_of)
 
 
-def decision_problems(policy: Policy | None, encoder: Any, grants: Mapping[str, Any]) -> Iterator[Problem]:
-    """What is wrong with the decisions of a shape."""
-    yield from encoder_problems(encoder)
-    for path, grant in grants.items():
-        if not isinstance(grant, Grant) or grant.policy is not policy:
-            yield not_of_this_policy(path)
-
-
-def not_of_this_policy(path: str) -> Problem:
-    """What is wrong with a grant of another policy."""
-    return Problem(path, "it is no grant of this policy.", "Take it from policy.grant(level).")
+def _granted(decisions: Decisions, caller: Caller) -> Grant | None:
+    """The setting, narrowed for whoever is calling."""
+    grant = decisions.grant
+    if grant is not None and decisions.principals:
+        # Whoever is not authenticated where principals are told apart gets the least.
+        least = grant.policy.widest(grant.policy.levels[0])
+        named = least if caller.principal is None else decisions.principals.get(caller.principal, grant)
+        grant = grant.narrowed(f"principal {caller.principal or 'unknown'}", named)
+    if grant is not None and caller.client is not None and caller.client in decisions.clients:
+        grant = grant.narrowed(f"client {caller.client}", decisions.clients[caller.client])
+    return grant

@@ -4,6 +4,7 @@ import logging
 import secrets
 import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -95,8 +96,10 @@ def _sentence(text: str) -> str:
 
 
 def _log(error: Exception, where: str, reference: str) -> None:
-    _LOG.error("%s failed, reference %s\n%s", where, reference, "\n".join(_frames(error)))
-    _LOG.debug("reference %s with its message, which may hold values", reference, exc_info=error)
+    # A log that cannot be written, as on a full disk, is no reason for the call to fail in another way.
+    with suppress(Exception):
+        _LOG.error("%s failed, reference %s\n%s", where, reference, "\n".join(_frames(error)))
+        _LOG.debug("reference %s with its message, which may hold values", reference, exc_info=error)
 
 
 def _frames(error: BaseException, seen: tuple[int, ...] = ()) -> Iterator[str]:

@@ -171,7 +171,7 @@ def stands_in(plan: Plan, record: Record, field: Field, grant: Grant | None) -> 
 
 
 def is_whole(plan: Plan, record: Record, field: Field, grant: Grant | None) -> bool:
-    """Whether a field leaves as it is, with all that is inside it."""
+    """Whether a field leaves as it is, with all that is inside it, whatever level some of its rows are held at."""
     return _is_whole(plan, record, field, grant, ())
 
 
@@ -180,6 +180,8 @@ def _is_whole(plan: Plan, record: Record, field: Field, grant: Grant | None, see
     if decide(plan, record, field, grant) != Show() or guard.hides_rows(grant):
         return False
     inner = [plan.declared.records[key] for key in references(field.node) if key not in seen]
+    if any(plan.cap(each) for each in inner) and granted(grant).level != _narrowest(plan):
+        return False
     return all(
         _is_whole(plan, each, part, grant, (*seen, each.key))
         for each in inner
@@ -252,17 +254,6 @@ def steps(tree: Declared, record: Record, path: str) -> Iterator[tuple[Record, F
             return
         yield owner, step
         owner = row_type(tree, step.node)
-
-
-def steps_by_key(tree: Declared, path: str) -> bool:
-    """Whether a dotted path of wire names, from the root on, leads to a field."""
-    records = list(references(tree.root))
-    for key in path.split("."):
-        found = [field for each in records for field in tree.records[each].fields if field.key == key]
-        if not found:
-            return False
-        records = [each for field in found for each in references(field.node)]
-    return True
 
 
 def _is_object(node: Node) -> bool:

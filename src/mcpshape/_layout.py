@@ -16,7 +16,6 @@ from mcpshape._nodes import (
     Record,
     Reference,
     Root,
-    may_be_none,
 )
 from mcpshape._scope import PAGE
 from mcpshape.policy import Grant, Policy
@@ -71,7 +70,7 @@ def _with_page(plan: Plan, root: Layout) -> Layout:
     told: Mapping[str, Layout] = dict.fromkeys(("shown", "total", "next"), _VALUE)
     record = plan.declared.records.get(plan.paged.record)
     paged = record.field(plan.paged.name) if record else None
-    page = Layout(fields=told, form="object", is_optional=paged is not None and may_be_none(paged.node))
+    page = Layout(fields=told, form="object", is_optional=paged is not None and paged.may_be_null)
     return replace(root, fields={**root.fields, PAGE: page})
 
 

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import SerializationInfo
@@ -82,21 +83,37 @@ def windowed(rows: CoreSchema, keep: Callable[[Any], Any] | None) -> CoreSchema:
     return core_schema.none_schema(serialization=written)
 
 
-def count_rows(path: Sequence[tuple[str, str | None]]) -> CoreSchema:
-    """The number of rows along a path of lists, each with the field whose rows are gone from it, if any."""
+@dataclass(frozen=True, slots=True)
+class CountStep:
+    """One list along the path of a count.
 
-    def count(owner: Any, _: Any) -> int:
-        owners = [owner]
-        for name, hidden in path[:-1]:
-            owners = [row for each in owners for row in _visible_rows(each, name, hidden)]
-        return sum(len(_visible_rows(each, *path[-1])) for each in owners)
+    Args:
+        name: The field of the list.
+        hidden: The field whose rows are gone from it, if any.
+        narrow: For an owner that can be held: the steps from this one on as they are for it; `None` counts nothing.
+    """
 
-    return serialized(core_schema.plain_serializer_function_ser_schema(count, is_field_serializer=True))
+    name: str
+    hidden: str | None
+    narrow: Callable[[Any], "Sequence[CountStep] | None"] | None = None
 
 
-def without(hidden: str) -> Callable[[Any], list[Any]]:
-    """The function that drops the rows in which a field is true."""
-    return lambda rows: [row for row in rows if not read_value(row, hidden)]
+def count_rows(path: Sequence[CountStep]) -> CoreSchema:
+    """The number of rows along a path of lists, as far as they are visible."""
+    return serialized(
+        core_schema.plain_serializer_function_ser_schema(lambda owner, _: _count(owner, path), is_field_serializer=True)
+    )
+
+
+def _count(owner: Any, path: Sequence[CountStep]) -> int:
+    step, *others = path
+    if step.narrow:
+        narrowed = step.narrow(owner)
+        if narrowed is None:
+            return 0
+        step, *others = narrowed
+    rows = _visible_rows(owner, step.name, step.hidden)
+    return sum(_count(row, others) for row in rows) if others else len(rows)
 
 
 def _visible_rows(owner: Any, name: str, hidden: str | None) -> Any:
@@ -104,6 +121,11 @@ def _visible_rows(owner: Any, name: str, hidden: str | None) -> Any:
     while hasattr(rows, "root"):
         rows = rows.root
     return without(hidden)(rows or ()) if hidden else rows or ()
+
+
+def without(hidden: str) -> Callable[[Any], list[Any]]:
+    """The function that drops the rows in which a field is true."""
+    return lambda rows: [row for row in rows if not read_value(row, hidden)]
 
 
 def read_value(row: Any, name: str) -> Any:

@@ -108,6 +108,11 @@ class Field:
     is_computed: bool = False
     is_optional_key: bool = False
 
+    @property
+    def may_be_null(self) -> bool:
+        """Whether `null` can stand there, be it for a key that is missing in Python."""
+        return self.is_optional_key or may_be_none(self.node)
+
 
 @dataclass(frozen=True, slots=True)
 class Record:

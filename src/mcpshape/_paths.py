@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mcpshape._guards import WHOLE, Plan, decide
+from mcpshape._guards import WHOLE, Plan, decide, is_shown
 from mcpshape._nodes import Node, Record, references
 from mcpshape.policy import Grant
 from mcpshape.rules import Action, Drop, Mask
@@ -42,8 +42,8 @@ def keys_at(plan: Plan, grant: Grant | None, path: str) -> tuple[str, ...]:
     if plan.is_wrapped and steps[:1] != [WHOLE.key]:
         return () if steps else (WHOLE.key,)
     for step in steps[plan.is_wrapped :]:
-        fields = [field for record in _records(plan, places) for field in record.fields]
-        places = [field.node for field in fields if field.key == step]
+        fields = [(record, field) for record in _records(plan, places) for field in record.fields if field.key == step]
+        places = [field.node for record, field in fields if is_shown(decide(plan, record, field, grant))]
     keys = [
         field.key
         for record in _records(plan, places)

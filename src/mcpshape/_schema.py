@@ -21,7 +21,6 @@ from mcpshape._nodes import (
     Reference,
     Root,
     Scalar,
-    may_be_none,
     references,
 )
 from mcpshape._scope import PAGE
@@ -98,7 +97,7 @@ class _Writer:
         kept = {key: field for key, field in fields.items() if field is not None}
         if self.plan.paged and self.plan.paged.record == record.key:
             paged = record.field(self.plan.paged.name)
-            is_always = kept[self.plan.paged.key].get("required") and paged and not may_be_none(paged.node)
+            is_always = paged and kept[paged.key].get("required") and not paged.may_be_null
             kept[PAGE] = _page(is_required=bool(is_always))
         described = {"title": record.name} | ({"description": _doc(record.cls)} if _doc(record.cls) else {})
         return core_schema.typed_dict_schema(kept, ref=record.key, metadata={"pydantic_js_updates": described})

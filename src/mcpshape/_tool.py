@@ -9,7 +9,8 @@ from types import MethodType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from mcpshape._arguments import Parameters, accepted_kinds, read_parameters, resolve_hints
-from mcpshape._call import Call, Decisions, ask, call_under_way, open_call, under_way
+from mcpshape._call import Call, ask, call_under_way, open_call, under_way
+from mcpshape._decisions import Decisions
 from mcpshape._describe import NEUTRAL, describe
 from mcpshape._encodable import require_encodable
 from mcpshape._guards import Plan

@@ -1,6 +1,7 @@
 """Writes a plan, under one grant, as one native serializer that reads declared and visible fields only."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, assert_never
 
 from pydantic_core import CoreSchema, SchemaSerializer, core_schema, to_jsonable_python
@@ -8,8 +9,9 @@ from pydantic_core import CoreSchema, SchemaSerializer, core_schema, to_jsonable
 from mcpshape._classes import CONFIG, dataclass, model, stand_in, typed_dict
 from mcpshape._cleaning import clean, clean_text
 from mcpshape._coarse import coarsener
-from mcpshape._guards import WHOLE, Plan, decide, stands_in, steps
+from mcpshape._guards import WHOLE, Plan, decide, is_shown, stands_in, steps
 from mcpshape._leaves import (
+    CountStep,
     array,
     constant,
     count_rows,
@@ -71,7 +73,7 @@ class _Writer:
         if self.plan.policy and self.grant and any(self.plan.cap(record) for record in records):
             levels = self.plan.policy.levels[: self.plan.rank(self.grant.level)]
             grants = [self.grant & self.plan.policy.grant(level) for level in levels]
-            narrower = [_Writer(self.plan, each, is_careful=self.is_careful, held_from=self.grant) for each in grants]
+            narrower = [self._narrowed(each) for each in grants]
         for place, writer in enumerate([*narrower, self]):
             for record in records:
                 yield from writer.record(record, narrower[:place])
@@ -206,9 +208,7 @@ class _Writer:
         guard = self.plan.guard(record, field)
         match guard.rule:
             case Count(path):
-                return count_rows(
-                    [(each.name, self._hidden(owner, each)) for owner, each in steps(self.plan.declared, record, path)]
-                )
+                return count_rows(self._counted(list(steps(self.plan.declared, record, path))) or ())
             case RowCap():
                 return constant(None)
             case _:
@@ -218,6 +218,29 @@ class _Writer:
                 if self.plan.paged and (record.key, field.name) == (self.plan.paged.record, self.plan.paged.name):
                     return windowed(written, keep)
                 return with_function(keep, written, when_used="unless-none") if keep else written
+
+    def _counted(
+        self, path: Sequence[tuple[Record, Field]], place: int = 0, *, is_row: bool = False
+    ) -> list[CountStep] | None:
+        """The steps of a count under this grant, from a place on; a row on the way may be held at a narrower one."""
+        if place == len(path):
+            return []
+        owner, each = path[place]
+        rest = self._counted(path, place + 1, is_row=True)
+        if rest is None or not is_shown(decide(self.plan, owner, each, self.grant)):
+            return None
+        plain = [CountStep(each.name, self._hidden(owner, each)), *rest]
+        cap = self.plan.cap(owner) if is_row else None
+        if cap is None or not self.plan.policy or not self.grant:
+            return plain
+        levels = self.plan.policy.levels[: self.plan.rank(self.grant.level)]
+        writers = {level: self._narrowed(self.grant & self.plan.policy.grant(level)) for level in levels}
+        held = {level: writer._counted(path, place) for level, writer in writers.items()}  # noqa: SLF001
+        tell = self._teller(cap.name, {"", *held})
+        return [replace(plain[0], narrow=lambda row: held[level] if (level := tell(row)) else plain), *rest]
+
+    def _narrowed(self, grant: Grant) -> "_Writer":
+        return _Writer(self.plan, grant, is_careful=self.is_careful, held_from=self.held_from or self.grant)
 
     def _hidden(self, record: Record, field: Field) -> str | None:
         """The name of the field whose rows are gone from a list under this grant."""

@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError, Parameter
 from pydantic import TypeAdapter, ValidationError
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from mcpshape._tool import declared_return
@@ -137,7 +138,11 @@ def _arrays(arrays: Sequence[ArrayReport]) -> Table:
         why = next(iter(each.no_table.values())) if same else "; ".join(whys)
         entries = f"{each.entries}" if each.arrays == 1 else f"{each.entries} in {each.arrays}"
         table.add_row(
-            each.path, entries, _cost(each.cost), _cost(each.as_table) if each.as_table else "", why or "a table"
+            escape(each.path),
+            entries,
+            _cost(each.cost),
+            _cost(each.as_table) if each.as_table else "",
+            escape(why) or "a table",
         )
     return table
 

@@ -100,7 +100,7 @@ def explain_tool(shape: Shape, tool: str, value: Any = None, *, level: str | Non
         raise DefinitionError("explain", [Problem(tool, "there is no such tool.", f"Known tools: {names}.")])
     # With the same handles each time, so that the same answer always has the same cost.
     keyring = Keyring(b"a secret that protects nothing", clock=lambda: 0)
-    shape = shape.using(keyring=keyring, grant=shape.policy.grant(level) if shape.policy and level else None)
+    shape = shape.using(keyring=keyring, sinks=(), grant=shape.policy.grant(level) if shape.policy and level else None)
     known = shape.tools[tool]
     value = _example(known) if value is None else value
     sends_structured = known.output_schema is not None
@@ -135,7 +135,8 @@ def _levels(shape: Shape, tool: Tool, value: Any) -> Iterator[LevelCost]:
 
 def _answer(shape: Shape, tool: Tool, value: Any, grant: Grant | None, encoder: Encoder) -> Page:
     try:
-        return shape._opened(tool, grant, encoder).page(tool.plan, value, sends_structured=True)  # noqa: SLF001
+        call, is_structured = shape._opened(tool, grant, encoder), tool.output_schema is not None  # noqa: SLF001
+        return call.page(tool.plan, value, sends_structured=is_structured)
     except (UserError, EncodingError, ProjectionError) as error:
         remedy = "Pass another example, or mend what the tool returns."
         raise DefinitionError(
@@ -195,7 +196,7 @@ def _host(host: Host, usual: Page, *, sends_structured: bool) -> HostCost:
 
 def _read(host: Host, usual: Page, *, has_structured: bool) -> str:
     """The text that the model of a host reads of a result."""
-    text, structured = usual.texts
+    text, structured = usual.texts[0], usual.view.to_json()
     match host.reads(has_structured=has_structured):
         case "text":
             return text

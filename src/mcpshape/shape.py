@@ -5,7 +5,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, Unpack, cast, overload
 
-from mcpshape._call import Call, Decisions, call_under_way, decision_problems, not_of_this_policy, open_call
+from mcpshape._call import Call, open_call
+from mcpshape._decisions import Decisions, decision_problems, not_of_this_policy
 from mcpshape._describe import describe, instruct
 from mcpshape._encodable import require_encodable
 from mcpshape._failure import ON_ENCODING_ERROR, check_wording
@@ -115,6 +116,7 @@ class Shape:
     def using(self, **changes: Unpack[ShapeOptions]) -> "Shape":
         """The same shape and tools with some of its decisions changed; the original stays as it is."""
         changed = Shape(**{**self._given, **{name: each for name, each in changes.items() if each is not None}})
+        changed._decisions = replace(changed._decisions, ancestors=(*self._decisions.ancestors, self._decisions))
         for tool in self.tools.values():
             changed._register(tool.function, tool.plan, tool.options)
         return changed
@@ -229,7 +231,10 @@ class Shape:
         return call.answer(known.plan, value, sends_structured=sends_structured)
 
     def _opened(self, tool: Tool, grant: Grant | None, encoder: Encoder) -> Call:
-        call = replace(self._call(tool.plan.where, grant), encoder=encoder)
+        call = self._call(tool.plan.where, grant)
+        cap = tool.options.cap(self.policy)
+        narrowed = call.grant.narrowed("tool", cap) if call.grant and cap else call.grant
+        call = replace(call, encoder=encoder, grant=narrowed)
         limits = tool.options.limits(tool.plan)
         return call.on_turn(limits, "") if limits else call
 
@@ -274,16 +279,10 @@ class Shape:
         return self._call(where).fail(error)
 
     def _call(self, where: str, grant: Grant | None = None) -> Call:
-        """A call outside of a tool, or the one under way, whose grant nothing widens."""
-        under_way = call_under_way()
+        """A call outside of a tool, or inside of the one under way, whose grant nothing widens."""
         if grant and grant.policy is not self.policy:
             raise DefinitionError(where, [not_of_this_policy("grant")])
-        call = open_call(self._decisions, where, self._plan, encoder=self.encoder)
-        call = replace(call, grant=grant) if grant else call
-        if under_way and under_way.grant and call.grant and under_way.decisions.policy is self.policy:
-            met = under_way.grant & call.grant if grant else under_way.grant
-            call = replace(call, grant=met, caller=under_way.caller)
-        return call
+        return open_call(self._decisions, where, self._plan, encoder=self.encoder, given=grant)
 
     def _plan(self, declared: Any) -> Plan:
         if declared not in self._plans:

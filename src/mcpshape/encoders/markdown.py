@@ -101,19 +101,19 @@ class Markdown:
     def _text(self, data: Mapping[str, Any], layout: Layout, meter: Meter) -> str:
         """The data as the template of its own class writes it, or as the built-in one does."""
 
-        def write(value: Any, layout: Layout) -> Written:
+        def write_own(value: Any, layout: Layout) -> Written:
             return self._write(value, layout, meter)
 
         if self._has_own(data, layout):
-            return write(data, layout)
-        return _built_in(self.raw_prose).render(data=data, layout=layout, has_own=self._has_own, write_own=write)
+            return write_own(data, layout)
+        return _built_in(self.raw_prose).render(data=data, layout=layout, has_own=self._has_own, write_own=write_own)
 
     def _has_own(self, value: Any, layout: Layout) -> bool:
         """Whether templates write this value: an object, or an array of them, of a class that has a template."""
         if isinstance(value, list):
             entries = layout.at("*")
             return any(value) and all(each is None or self._has_own(each, entries) for each in value)
-        return layout.dto in self.templates and isinstance(value, Mapping) and bool(value) and is_whole(value, layout)
+        return layout.dto in self.templates and isinstance(value, Mapping) and bool(value)
 
     def _write(self, value: Any, layout: Layout, meter: Meter) -> Written:
         if isinstance(value, list):
@@ -153,11 +153,6 @@ def _indentation(depth: int) -> Written:
 
 def _place(layout: Layout, key: str) -> Layout:
     return layout.at(key)
-
-
-def is_whole(value: Mapping[str, Any], layout: Layout) -> bool:
-    """Whether an object has all the keys that its layout promises, which a choice of fields may have taken away."""
-    return all(key in value or key == "*" or each.is_optional for key, each in layout.fields.items())
 
 
 def _is_array(value: Any) -> bool:

@@ -3,7 +3,7 @@
 try:
     import hypothesis
     import jsonschema
-except ModuleNotFoundError as error:
+except ModuleNotFoundError as error:  # pragma: no cover
     raise ModuleNotFoundError(f"{error.name} is not installed; install mcpshape-output[testing]") from None
 
 from mcpshape.testing._canaries import canaries

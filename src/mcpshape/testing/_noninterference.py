@@ -1,16 +1,17 @@
 """Noninterference: what a level hides makes no difference to what it shows."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpshape._guards import Plan, decide
+from mcpshape._guards import Plan, decide, row_type
 from mcpshape._nodes import Choice, Field, Keyed, Listing, Node, Nullable, Record, Reference, Scalar
 from mcpshape._plan import compile_plan
 from mcpshape.encoders import Encoder, Json, Markdown, Toon
 from mcpshape.policy import Grant
-from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap, Show
+from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, Show
 from mcpshape.shape import Shape
 from mcpshape.testing._canaries import SLOW, SUBCLASS, Draw, Planter, build
 
@@ -48,11 +49,21 @@ def pairs(plan: Plan, grant: Grant | None) -> st.SearchStrategy[tuple[Any, Any]]
     return st.composite(lambda draw: _Twins(plan, grant, draw).plant(plan.declared.root, "", 2))()
 
 
+def _row_flags(plan: Plan) -> Iterator[tuple[str, str]]:
+    """The fields that decide which rows are gone from a list: what they hold is told by that."""
+    for record in plan.declared.records.values():
+        for field in record.fields:
+            rows, owner = plan.guard(record, field).rows, row_type(plan.declared, field.node)
+            if rows and owner:
+                yield owner.key, rows.when
+
+
 class _Twins:
     """Plants two values side by side: the same draw where a field is shown, one each where it is not."""
 
     def __init__(self, plan: Plan, grant: Grant | None, draw: Draw) -> None:
         self.plan, self.grant, self.draw = plan, grant, draw
+        self._flags = set(_row_flags(plan))
         self._shown = Planter(plan.declared, draw)
         self._hidden = (Planter(plan.declared, draw, 100_000), Planter(plan.declared, draw, 200_000))
 
@@ -78,8 +89,13 @@ class _Twins:
                 return same, same
 
     def _record(self, record: Record, room: int) -> tuple[Any, Any]:
+        cap, policy = self.plan.cap(record), self.plan.policy
+        level = self.draw(st.sampled_from((None, *policy.levels))) if cap and policy else None
+        inside = (
+            _Twins(self.plan, self.grant & policy.grant(level), self.draw) if self.grant and policy and level else self
+        )
         twins = {
-            each.name: self._field(record, each, f"{record.name}.{each.key}", room)
+            each.name: (level, level) if each is cap else inside._field(record, each, f"{record.name}.{each.key}", room)  # noqa: SLF001
             for each in record.fields
             if not each.is_computed
         }
@@ -91,8 +107,9 @@ class _Twins:
 
     def _field(self, record: Record, field: Field, path: str, room: int) -> tuple[Any, Any]:
         guard = self.plan.guard(record, field)
-        if isinstance(guard.rule, RowCap):
-            return None, None
+        if (record.key, field.name) in self._flags:
+            same = self._shown.field(field, path, room)
+            return same, same
         match decide(self.plan, record, field, self.grant):
             case Drop() | Mask():
                 one, other = (planter.field(field, path, room) for planter in self._hidden)
