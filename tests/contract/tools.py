@@ -1,6 +1,5 @@
 """The shape that every server of the contract serves, and what its tools return."""
 
-import logging
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Annotated
@@ -14,7 +13,6 @@ from mcpshape._caller import Caller, current_caller
 from mcpshape.disclosure import Record
 from mcpshape.encoders import Json, Markdown, Toon
 
-logging.getLogger("mcpshape").setLevel(logging.CRITICAL)
 POLICY = Policy(
     levels=("strict", "minimal", "open"), toggles={"notes": Toggle(on_since="open", offered_since="minimal")}
 )
