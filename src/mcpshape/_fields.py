@@ -70,7 +70,7 @@ def _keyed(node: Node) -> int:
 
 def _there_are(plan: Plan, path: str, grant: Grant | None) -> str:
     """The fields at the first place of a path that has none of its next name."""
-    known = path.split(".")
+    known, keys = path.split("."), tuple[str, ...]()
     while known and not (keys := keys_at(plan, grant, ".".join(known[:-1]))):
         known.pop()
     holder = ".".join(known[:-1])
