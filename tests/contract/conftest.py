@@ -66,7 +66,7 @@ def _collected(session: pytest.Session, place: Place) -> set[Place]:
     calls = [getattr(item, "callspec", None) for item in session.items]
     found = {call.params.get("place") for call in calls if call}
     alike = (place.transport, place.revision, place.client)
-    return {each for each in found if each and (each.transport, each.revision, each.client) == alike}
+    return {each for each in found if isinstance(each, Place) and (each.transport, each.revision, each.client) == alike}
 
 
 async def _converse(places: Sequence[Place], transcripts: dict[Place, Transcript]) -> None:
