@@ -8,6 +8,7 @@ import fastmcp
 import pytest
 from fastmcp.dependencies import Depends
 from fastmcp.exceptions import ToolError
+from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, MCPServer
@@ -25,7 +26,7 @@ from contract.places import PLACES
 from contract.serving import KINDS
 from contract.snapshot import difference
 from contract.tools import make_shape
-from mcpshape import Always, Shape
+from mcpshape import Always, Shape, UserError
 from mcpshape.encoders import Toon
 
 ROOT = HERE.parents[1]
@@ -188,3 +189,43 @@ def _call(place: Place, tool: str, **given: Any) -> dict[str, Any]:
 def _text(place: Place, tool: str, **given: Any) -> str:
     (block,) = _call(place, tool, **given)["content"]
     return str(block["text"])
+
+
+@pytest.mark.parametrize("kind", ["MCPServer", "FastMCP"])
+def test_resources_fail_alike_whether_they_are_async_or_not(kind: str) -> None:
+    """A failure has the text that a tool would give; an error of the protocol stays the one that was raised."""
+    server: Any = MCPServer("test", log_level="CRITICAL") if kind == "MCPServer" else fastmcp.FastMCP("test")
+    shape = Shape(encoder=Toon())
+
+    @server.resource("room://failing")
+    @shape.resource
+    def failing() -> Named:
+        raise UserError("There is no room.")
+
+    @server.resource("room://refusing")
+    @shape.resource
+    def refusing() -> Named:
+        raise MCPError(-32001, "not now")
+
+    @server.resource("room://refusing/later")
+    @shape.resource
+    async def refusing_later() -> Named:
+        raise MCPError(-32001, "not now")
+
+    async def read() -> list[str]:
+        async with asking(Place(kind=kind, transport="memory", revision=NEWEST, server=server)) as asker:
+            uris = ("room://failing", "room://refusing", "room://refusing/later")
+            return [sum_up(await asker.read(uri)) for uri in uris]
+
+    refused = "protocol error -32001: not now"
+    assert anyio.run(read) == ["protocol error -32603: Error: There is no room.", refused, refused]
+
+
+def test_a_context_that_nobody_fills_is_a_result_too() -> None:
+    """Rule 6: called by hand without what a framework would give."""
+
+    def get(ctx: Context) -> Named:
+        return Named(name="x")
+
+    result: Any = Shape(encoder=Toon()).tool()(get)()
+    assert result.content[0].text.startswith("Error: The arguments do not fit")
