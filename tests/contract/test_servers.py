@@ -194,7 +194,9 @@ def _text(place: Place, tool: str, **given: Any) -> str:
 @pytest.mark.parametrize("kind", ["MCPServer", "FastMCP"])
 def test_resources_fail_alike_whether_they_are_async_or_not(kind: str) -> None:
     """A failure has the text that a tool would give; an error of the protocol stays the one that was raised."""
-    server: Any = MCPServer("test", log_level="CRITICAL") if kind == "MCPServer" else fastmcp.FastMCP("test")
+    server: MCPServer[Any] | fastmcp.FastMCP[Any] = (
+        MCPServer("test", log_level="CRITICAL") if kind == "MCPServer" else fastmcp.FastMCP("test")
+    )
     shape = Shape(encoder=Toon())
 
     @server.resource("room://failing")
@@ -227,5 +229,6 @@ def test_a_context_that_nobody_fills_is_a_result_too() -> None:
     def get(ctx: Context) -> Named:
         return Named(name="x")
 
-    result: Any = Shape(encoder=Toon()).tool()(get)()
+    served: Any = Shape(encoder=Toon()).tool()(get)
+    result: Any = served()
     assert result.content[0].text.startswith("Error: The arguments do not fit")
