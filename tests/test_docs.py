@@ -80,7 +80,7 @@ def test_a_page_shows_what_its_code_prints(name: str) -> None:
     assert shown == [text.strip() for text in blocks("text", page)]
 
 
-@pytest.mark.parametrize("name", ["formats", "pages", "settings"])
+@pytest.mark.parametrize("name", ["formats", "pages", "servers", "settings"])
 def test_a_page_shows_what_its_blocks_print(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Every block runs, each after the ones before it, and the text beside it is what it prints; `mcpshape` as well."""
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")

@@ -15,6 +15,8 @@ from mcpshape.errors import DefinitionError, Problem, UserError
 from mcpshape.rules import FindReal, Handle, Resolving
 
 _HINT = "Correct the arguments and call again."
+# Packages whose contexts and markers (`Resolve(...)`, `Depends(...)`) say that a server fills a parameter.
+_FRAMEWORKS = {"mcp", "fastmcp", "uncalled_for"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,7 @@ class Parameters:
     def named_by_type(self, cls: type) -> list[str]:
         """The parameters that are annotated with a class of a framework, which fills them."""
         hints = {name: each.annotation for name, each in self.signature.parameters.items()}
-        classes = {name: get_origin(hint) or hint for name, hint in hints.items()}
-        return [name for name, each in classes.items() if isinstance(each, type) and issubclass(each, cls)]
+        return [name for name, hint in hints.items() if any(issubclass(each, cls) for each in _classes(hint))]
 
     def check_names(self, names: Collection[str]) -> None:
         """See that a call names every argument that is needed, and no other than there are.
@@ -157,7 +158,11 @@ def read_parameters(
     signature = signature.replace(parameters=[*signature.parameters.values(), *optional])
     hints = {**resolve_hints(function, where), **added}
     signature, hints = _with_plain_defaults(signature, hints)
-    found = {name: _adapter(hints[name]) for name in signature.parameters if name in hints}
+    found = {
+        name: _adapter(hints[name])
+        for name, each in signature.parameters.items()
+        if name in hints and not _is_injected(each, hints[name])
+    }
     adapters = {name: adapter for name, adapter in found.items() if adapter is not None}
     annotations = {**hints, **{name: Annotated[hints[name], _AsSent()] for name in adapters}}
     parameters = [
@@ -166,6 +171,22 @@ def read_parameters(
     ]
     signature = signature.replace(parameters=parameters, return_annotation=returned)
     return Parameters(signature, adapters, frozenset(added))
+
+
+def _is_injected(parameter: inspect.Parameter, hint: Any) -> bool:
+    """Whether a framework fills a parameter, even if its type is one that a client could send."""
+    marks = (parameter.default, *getattr(hint, "__metadata__", ()))
+    classes = {base for each in (*map(type, marks), *_classes(hint)) for base in each.__mro__}
+    return any(each.__module__.partition(".")[0] in _FRAMEWORKS for each in classes)
+
+
+def _classes(hint: Any) -> Iterator[type]:
+    """The classes that a type is made of."""
+    kind = get_origin(hint) or hint
+    if isinstance(kind, type):
+        yield kind
+    for part in get_args(hint):
+        yield from _classes(part)
 
 
 def _parameter_problems(signature: inspect.Signature, added: Mapping[str, Any]) -> Iterator[Problem]:

@@ -16,6 +16,11 @@ from mcpshape.shape import Shape
 class Source(Protocol):
     """What an adapter serves: a `Shape`, or a `Live` one."""
 
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools, as a server is given them."""
+        ...
+
     def check_handles(self) -> None:
         """See that handles of every kind are taken back."""
         ...

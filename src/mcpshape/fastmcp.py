@@ -7,6 +7,7 @@ from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool
+from mcp.shared.exceptions import MCPError
 from typing_extensions import override
 
 from mcpshape._caller import Caller, calling
@@ -19,8 +20,9 @@ from mcpshape.shape import Shape
 def attach(server: FastMCP[Any], shape: Source) -> None:
     """Record the caller of each request, so that grants can be narrowed and handles told apart by it.
 
-    Missing and unknown arguments of the shape's tools are then named as other mistakes in arguments are. A shape that
-    follows settings (`mcpshape.settings.follow`) is listed as it is now, and clients are told when that changes.
+    Missing and unknown arguments of the shape's tools are then named as other mistakes in arguments are, and an
+    `MCPError` of a tool stays an error of the protocol. A shape that follows settings (`mcpshape.settings.follow`) is
+    listed as it is now, and clients are told when that changes.
 
     Raises:
         DefinitionError: The shape gives out handles of a kind that none of its tools takes back.
@@ -29,6 +31,18 @@ def attach(server: FastMCP[Any], shape: Source) -> None:
     # FastMCP serves no subscriptions of its own; its low-level server does, once it has a handler.
     audience = Audience(shape, serve_subscriptions(server._mcp_server) if shape.former else None)  # noqa: SLF001
     server.add_middleware(_Record(shape, audience))
+
+
+def add_tools(server: FastMCP[Any], shape: Source, *, owner: object = None) -> None:
+    """Add the tools that a shape has so far.
+
+    Args:
+        server: The server.
+        shape: The shape.
+        owner: The object that the tools belong to, where they are methods.
+    """
+    for tool in shape.tools.values():
+        server.add_tool(tool.served if owner is None else tool.bind(owner))
 
 
 class _Record(Middleware):
@@ -63,7 +77,13 @@ class _Record(Middleware):
             refused = refuse(shape, context.message.name, context.message.arguments or {})
             if refused:
                 raise ToolError(refused.text)
-            return await call_next(context)
+            try:
+                return await call_next(context)
+            except ToolError as error:
+                # FastMCP makes a result of it, whose text says less than the code did.
+                if isinstance(error.__cause__, MCPError):
+                    raise error.__cause__ from None
+                raise
 
     def _relist(self, tool: Tool, shape: Shape) -> Tool:
         listed = {"description": tool.description, "inputSchema": tool.parameters}

@@ -30,6 +30,18 @@ def attach(server: MCPServer[Any], shape: Source) -> None:
     server.middleware.append(Recording(shape, Audience(shape, server._subscriptions)))  # noqa: SLF001
 
 
+def add_tools(server: MCPServer[Any], shape: Source, *, owner: object = None) -> None:
+    """Add the tools that a shape has so far.
+
+    Args:
+        server: The server.
+        shape: The shape.
+        owner: The object that the tools belong to, where they are methods.
+    """
+    for tool in shape.tools.values():
+        server.add_tool(tool.served if owner is None else tool.bind(owner))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
     """The middleware of the SDK that `attach` adds, for whichever of its server classes."""

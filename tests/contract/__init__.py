@@ -1,0 +1,1 @@
+"""One contract for all three server classes, checked through real clients."""
