@@ -18,6 +18,6 @@ def build(level: str = "open", *, principals: bool = False, **options: Any) -> t
         return Named(name=name if isinstance(ctx, Context) else "no context")
 
     server: Server[Any] = Server("contract", instructions=shape.instructions(), **options)
-    add_tools(server, shape)
     attach(server, shape)
+    add_tools(server, shape)
     return server, shape

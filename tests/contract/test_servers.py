@@ -88,7 +88,7 @@ def test_without_attach_the_class_words_the_names_of_arguments(kind: str) -> Non
     """The rows of the table that say so; nothing else is served here but the shape's tools."""
     adapter: Any = {"MCPServer": mcpshape.mcpserver, "Server": mcpshape.lowlevel, "FastMCP": mcpshape.fastmcp}[kind]
     server: Any = {"MCPServer": MCPServer, "Server": Server, "FastMCP": fastmcp.FastMCP}[kind]("test")
-    adapter.add_tools(server, make_shape())
+    adapter.add_tools(server, make_shape().using(clients={}))
     place = Place(kind=kind, transport="memory", revision=NEWEST, server=server)
     given = {"day": DAY, "by": {"words": []}, "most": 1, "extra": "x"}
     calls: dict[str, tuple[str, dict[str, Any]]] = {
