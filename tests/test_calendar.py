@@ -378,6 +378,8 @@ async def test_notes_are_prose_in_markdown_and_data_in_toon() -> None:
         (["--port", "http"], "http is no port; choose one from 1 to 65535"),
         (["--port", "0"], "0 is no port"),
         (["--port", "9000"], "--port needs --transport http"),
+        (["--host", "0.0.0.0"], "--host needs --transport http"),
+        (["--stateless"], "--stateless needs --transport http"),
         (["--priv", "strict"], "unrecognized arguments: --priv"),
         (["--tz", "Berlin"], "there is no time zone Berlin; write one such as Europe/Berlin"),
         (["--now", "soon"], "soon is no date and time; write one such as 2026-07-13T10:20"),

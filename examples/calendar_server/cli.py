@@ -30,8 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve a calendar over stdio or HTTP until the client goes away."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.port and options.transport != "http":
-        parser.error("--port needs --transport http")
+    for name in ("host", "port", "stateless"):
+        if getattr(options, name) and options.transport != "http":
+            parser.error(f"--{name} needs --transport http")
     try:
         server = build(_config(options))
     except DefinitionError as error:
@@ -41,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.transport == "stdio":
         server.run("stdio")
     else:
-        server.run("streamable-http", host="127.0.0.1", port=options.port or 8000)
+        host, port = options.host or "127.0.0.1", options.port or 8000
+        server.run("streamable-http", host=host, port=port, stateless_http=options.stateless)
 
 
 def _parser() -> _Parser:
@@ -79,7 +81,13 @@ def _parser() -> _Parser:
     )
     parser.add_argument("--now", type=_moment, help="a fixed date and time, for runs that can be repeated")
     parser.add_argument("--transport", choices=("stdio", "http"), default="stdio", help="(default: stdio)")
-    parser.add_argument("--port", type=_port, help="of --transport http, on 127.0.0.1 (default: 8000)")
+    parser.add_argument(
+        "--host", help="of --transport http (default: 127.0.0.1; any other one leaves checks of the Host to a proxy)"
+    )
+    parser.add_argument("--port", type=_port, help="of --transport http (default: 8000)")
+    parser.add_argument(
+        "--stateless", action="store_true", help="of --transport http: no sessions, for replicas behind one address"
+    )
     return parser
 
 
