@@ -85,9 +85,10 @@ def _keep_spans(server: MCPServer) -> None:
     provider.add_span_processor(SimpleSpanProcessor(kept))
     trace.set_tracer_provider(provider)
 
-    @server.custom_route("/spans", methods=["GET"])
     async def spans(request: Request) -> Response:
         return PlainTextResponse(f"[{','.join(span.to_json(indent=None) for span in kept.get_finished_spans())}]")
+
+    server.custom_route("/spans", methods=["GET"])(spans)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,13 @@ import anyio
 from mcp import Client
 from mcp.types import CallToolResult
 
-CALENDAR = [str(Path(sys.executable).parent / "mcpshape-calendar"), "--tz", "Europe/Berlin", "--now", "2026-07-13T10:20"]
+CALENDAR = [
+    str(Path(sys.executable).parent / "mcpshape-calendar"),
+    "--tz",
+    "Europe/Berlin",
+    "--now",
+    "2026-07-13T10:20",
+]
 CHEAP = [sys.executable, str(Path(__file__).parent / "cheap_server.py")]
 MODES = ("auto", "legacy")
 """How a client of the SDK connects: at the revision of today, or with the handshake of the ones before."""

@@ -93,6 +93,27 @@ async def test_replicas_with_two_secrets_refuse_what_the_other_one_gave_and_say_
     assert [text_of(result) for result in foreign] == [FOREIGN_CURSOR, text_of(invented)]
 
 
+async def test_a_new_secret_in_its_file_holds_from_the_next_request_on(tmp_path: Path) -> None:
+    """Rotation without a restart: what the old one made is refused, what the new one makes is taken."""
+    async with (
+        two_calendars(tmp_path, other="another-secret-of-32-characters!") as (one, other),
+        Client(one.url) as first,
+        Client(other.url) as second,
+    ):
+        new, old = [(await pages(each, tool="list_events_between", **WEEK))[0] for each in (first, second)]
+        write(tmp_path / "secret", SECRET)
+        for page, is_refused in ((old, True), (new, False)):
+            event_id, cursor = page["days"][0]["events"][0]["id"], page["page"]["next"]
+            assert (await call(second, "get_event", event_id=event_id)).is_error == is_refused
+            assert (await call(second, "list_events_between", **WEEK, cursor=cursor)).is_error == is_refused
+
+
+def spans_of(server: Replica) -> str:
+    with urlopen(f"http://127.0.0.1:{server.port}/spans", timeout=10) as response:
+        text: str = response.read().decode()
+        return text
+
+
 async def test_the_span_of_a_call_tells_what_was_disclosed_and_no_value() -> None:
     """`CurrentSpan` in a server: the attributes of the record stand beside those of the SDK, and nothing else does."""
     async with replica([*CHEAP, "--spans"], MCPSHAPE_LEVEL="minimal", MCPSHAPE_SECRET=SECRET) as server:
@@ -101,8 +122,7 @@ async def test_the_span_of_a_call_tells_what_was_disclosed_and_no_value() -> Non
             assert "CANARY" in row["title"]
             await call(client, "get_row", row_id=row["id"])
             told, crashed = [await call(client, "fail", kind=kind) for kind in ("told", "hidden")]
-        with urlopen(f"http://127.0.0.1:{server.port}/spans", timeout=10) as response:
-            text = response.read().decode()
+        text = spans_of(server)
     assert "CANARY" in text_of(told)
     assert "CANARY" not in text_of(crashed)
     calls = [span for span in json.loads(text) if span["attributes"].get("mcp.method.name") == "tools/call"]
@@ -120,6 +140,12 @@ async def test_the_span_of_a_call_tells_what_was_disclosed_and_no_value() -> Non
             "size",
         )
     }  # fmt: skip
+    others = {name for span in calls for name in span["attributes"] if not name.startswith("mcpshape.")}
+    assert others == {
+        "mcp.method.name", "mcp.protocol.version", "jsonrpc.request.id", "gen_ai.operation.name", "gen_ai.tool.name",
+        "error.type",
+    }  # fmt: skip
+    assert not [span for span in calls if span["events"]]
     assert calls[0]["attributes"]["mcpshape.level"] == "minimal"
     assert calls[0]["attributes"]["mcpshape.withheld"] == ["rows.room"]
     assert [span["attributes"].get("mcpshape.error") for span in calls] == [None, None, "user", "internal"]
