@@ -108,6 +108,19 @@ async def test_a_new_secret_in_its_file_holds_from_the_next_request_on(tmp_path:
             assert (await call(second, "list_events_between", **WEEK, cursor=cursor)).is_error == is_refused
 
 
+async def test_a_client_whose_name_nobody_kept_gets_the_narrowest_level_where_clients_are_named(tmp_path: Path) -> None:
+    """Rule 4: without sessions, the name from a handshake is gone with the next request."""
+    write(tmp_path / "settings.toml", 'level = "minimal"\n[clients."another"]\nlevel = "strict"')
+    titles = {}
+    async with calendar("--config", str(tmp_path / "settings.toml")) as server:
+        for mode in MODES:
+            async with Client(server.url, mode=mode) as client:
+                day = decode(await call(client, "list_events", day="2026-07-13"))
+            titles[mode] = {event["title"] for event in day["events"]}
+    assert titles["legacy"] == {"[Event]"}
+    assert "Sprint planning" in titles["auto"]
+
+
 def spans_of(server: Replica) -> str:
     with urlopen(f"http://127.0.0.1:{server.port}/spans", timeout=10) as response:
         text: str = response.read().decode()

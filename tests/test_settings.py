@@ -196,7 +196,7 @@ def test_no_call_is_told_more_than_any_entry_that_applies(
             record.level == "strict"
         )
         applying += held if len(held) == 1 else [] if held else [{"level": "strict"}]
-    if clients and caller is None:
+    if clients and who.client is None:
         applying.append({"level": "strict"})
     assert all(is_within(record, entry) for entry in applying)
 
@@ -475,15 +475,17 @@ def test_the_record_and_the_log_say_who_narrowed(path: Path, caplog: pytest.LogC
         sinks=[kept],
     )
     with caplog.at_level(logging.INFO, "mcpshape"):
-        call(live, caller=Caller("app", scopes=frozenset({"read"})))
+        call(live, caller=Caller("app", "calm", scopes=frozenset({"read"})))
         call(live, caller=Caller("guest", "noisy"))
         call(live, "in_pages", Caller("guest", "calm"))
-        call(live, caller=Caller("guest"), privacy="strict")
+        call(live, caller=Caller("guest", "calm"), privacy="strict")
+        call(live, caller=Caller("guest"))
     assert [record.narrowed_by for record in kept.records] == [
         ("setting", "tool", "scope read"),
         ("setting", "tool", "principal guest", "client noisy"),
         ("setting", "principal guest"),
         ("setting", "tool", "principal guest", "call"),
+        ("setting", "tool", "principal guest", "client unknown"),
     ]
     assert "tool list_events: narrowed to the level strict by scope read" in caplog.text
     with caplog.at_level(logging.WARNING, "mcpshape"):
@@ -970,10 +972,10 @@ def test_the_page_on_settings_tells_callers_apart_as_the_code_does(path: Path) -
     live = live_for(path, page.split('path.write_text("""')[1].split('"""')[0])
     read, both = frozenset({"calendar:read"}), frozenset({"calendar:read", "calendar:all"})
     callers = [
-        Caller("trusted"),
-        Caller("x", scopes=read),
-        Caller("x", scopes=both),
-        Caller("x"),
+        Caller("trusted", "calm"),
+        Caller("x", "calm", scopes=read),
+        Caller("x", "calm", scopes=both),
+        Caller("x", "calm"),
         Caller("trusted", "noisy"),
     ]
     shown = [line.split("|")[2].split("`")[1] for line in page.splitlines() if line.endswith(("` |", "narrowest |"))]

@@ -33,10 +33,11 @@ class Entries:
         least = grant.policy.widest(grant.policy.levels[0])
         if self.principals or self.scopes:
             grant = self._of_token(grant, caller or Caller(), least)
-        if self.clients and caller is None:
+        client = caller.client if caller else None
+        if self.clients and client is None:
             grant = grant.narrowed("client unknown", least)
-        if caller and caller.client is not None and caller.client in self.clients:
-            grant = grant.narrowed(f"client {caller.client}", self.clients[caller.client])
+        elif client is not None and client in self.clients:
+            grant = grant.narrowed(f"client {client}", self.clients[client])
         return grant
 
     def _of_token(self, grant: Grant, caller: Caller, least: Grant) -> Grant:
