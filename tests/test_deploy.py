@@ -1,4 +1,4 @@
-"""What docs/deploy.md shows: the proxy, the unit and the container, started for real."""
+"""What docs/how-to/deploy.md shows: the proxy, the unit and the container, started for real."""
 
 import http.client
 import json
@@ -188,7 +188,9 @@ def container_command(folder: Path, port: int) -> tuple[list[str], dict[str, str
     words = [
         word for line in re.findall(r"^(?:ENTRYPOINT|CMD) (\[.*\])$", text, re.MULTILINE) for word in json.loads(line)
     ]
-    (variable,) = re.findall(r"-e (\w+)=/etc/mcpshape/secret", (ROOT / "docs" / "deploy.md").read_text("utf-8"))
+    (variable,) = re.findall(
+        r"-e (\w+)=/etc/mcpshape/secret", (ROOT / "docs" / "how-to" / "deploy.md").read_text("utf-8")
+    )
     return [CALENDAR[0], *words[1:]], {variable: str(folder / "secret")}
 
 
@@ -218,8 +220,8 @@ def test_systemd_takes_the_unit(tmp_path: Path) -> None:
 
 
 async def test_a_server_of_ones_own_takes_the_names_that_it_is_called_by(tmp_path: Path) -> None:
-    """The block of docs/deploy.md as a process: its own Host is answered, any other one is not."""
-    (code,) = blocks("python", (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8"))
+    """The block of docs/how-to/deploy.md as a process: its own Host is answered, any other one is not."""
+    (code,) = blocks("python", (ROOT / "docs" / "how-to" / "deploy.md").read_text(encoding="utf-8"))
     printed(code, {})
     (tmp_path / "rooms.py").write_text(code)
     port = free_port()

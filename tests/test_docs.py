@@ -107,7 +107,9 @@ def test_the_page_on_testing_finds_the_leak_that_it_shows() -> None:
     namespace["test_the_data"]()
 
 
-@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+@pytest.mark.parametrize(
+    "page", ["README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
+)
 def test_links_inside_of_the_project_lead_somewhere(page: str) -> None:
     """No dead internal link."""
     path = ROOT / page

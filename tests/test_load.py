@@ -129,7 +129,7 @@ async def test_under_load_no_answer_is_wider_than_the_settings_in_force(tmp_path
             async with Client(other.url, mode=mode) as client:
                 following = decode(await call(client, "list_rows", cursor=page["page"]["next"]))
                 assert [row["title"] for row in following["rows"]] == ["[Row]"] * 2
-    # The figure of docs/deploy.md.
+    # The figure of docs/how-to/deploy.md.
     print(f"{CALLS} calls in {seconds:.1f} s, {CALLS / seconds:.0f} a second; {load.moved} clients moved")  # noqa: T201
     assert not load.wrong
     assert len(load.seen) == CALLS
