@@ -181,6 +181,9 @@ def test_reasons_name_the_entry_and_the_key() -> None:
         "a. has no keys": [{"a": {}}],
     }
     assert {obstacle(Array("rows", each), allows_groups=True): each for each in reasons.values()} == reasons
+    grouped = Array("rows", [{"a": {"b": 1}, "c": 2}, {"a": {"b": 2}, "c": 3}])
+    assert obstacle(grouped, allows_groups=True) is None
+    assert obstacle(grouped, allows_groups=False) == "a holds an object"
 
 
 def test_hosts_are_told_by_what_they_show() -> None:

@@ -132,6 +132,22 @@ def test_a_tool_called_by_a_tool_answers_no_wider_than_the_call() -> None:
     assert ["CANARY" in text for text in seen] == [False, True]
 
 
+def test_a_tool_called_by_a_tool_keeps_to_its_own_level() -> None:
+    """Rule 4: the cap of the inner one holds, whatever the call around it is granted."""
+    shape = at("open")
+
+    @shape.tool(privacy="minimal")
+    def inner() -> Note:
+        return Note()
+
+    @shape.tool
+    def outer() -> Note:
+        return Note(b=shape.tools["inner"].served().content[0].text)
+
+    answered = decode(shape.tools["outer"].served())
+    assert (answered["a"], answered["b"]) == ("CANARY", '{"b":"b"}')
+
+
 def test_an_answer_for_a_tool_keeps_to_the_level_of_the_tool() -> None:
     """Rule 4: `Shape.answer` gives what the tool would, whatever grant it is asked with."""
     shape = at("open")
