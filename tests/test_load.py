@@ -123,16 +123,16 @@ async def test_under_load_no_answer_is_wider_than_the_settings_in_force(tmp_path
                 for number in range(CLIENTS):
                     group.start_soon(load.work, number)
         seconds = anyio.current_time() - began
+        # The figure of docs/how-to/deploy.md.
+        print(f"{CALLS} calls in {seconds:.1f} s, {CALLS / seconds:.0f} a second; {load.moved} clients moved")  # noqa: T201
+        assert not load.wrong
+        assert len(load.seen) == CALLS
+        assert load.moved == CLIENTS // 2
+        assert set(load.seen) == set(POLICY.levels)
+        assert load.only_strict > CALLS // 20
         # A cursor goes with the level that it was made at.
         write(settings.path, f'level = "{LEVELS[0]}"')
         for mode, page in load.pages.items():
             async with Client(other.url, mode=mode) as client:
                 following = decode(await call(client, "list_rows", cursor=page["page"]["next"]))
                 assert [row["title"] for row in following["rows"]] == ["[Row]"] * 2
-    # The figure of docs/how-to/deploy.md.
-    print(f"{CALLS} calls in {seconds:.1f} s, {CALLS / seconds:.0f} a second; {load.moved} clients moved")  # noqa: T201
-    assert not load.wrong
-    assert len(load.seen) == CALLS
-    assert load.moved == CLIENTS // 2
-    assert set(load.seen) == set(POLICY.levels)
-    assert load.only_strict > CALLS // 20
