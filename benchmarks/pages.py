@@ -9,8 +9,6 @@ import platform
 import random
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from statistics import median
-from time import perf_counter
 from typing import Annotated
 
 from pydantic import BaseModel
@@ -19,6 +17,7 @@ from mcpshape import Chars, Count, Keyring, Shape, Tokens
 from mcpshape._budget import Budget, find_counter
 from mcpshape.encoders import Encoder, Json, Markdown, Toon
 from mcpshape.testing import decode
+from timing import time_in_turn
 
 ROWS, ROUNDS, LIMIT = 10_000, 41, 1.5
 BUDGETS: Sequence[Budget] = (Chars(8000), Chars(100_000), Tokens(2000), Tokens(20_000))
@@ -71,11 +70,12 @@ def _report(kind: str, table: Table, budget: Budget, encoder: Encoder) -> None:
     within = _shape(table, encoder, budget=budget)
     plain = _shape(table, encoder, limit=shown)
     count: Callable[[str], object] = find_counter().count if isinstance(budget, Tokens) else len
-    times = _time(
+    times = time_in_turn(
         {
             "within": lambda: within.answer("page", table),
             "plain": lambda: count(plain.answer("page", table).text),
-        }
+        },
+        ROUNDS,
     )
     ratio = times["within"] / times["plain"]
     filled = budget.measure(searched.text) / budget.most
@@ -95,16 +95,6 @@ def _shape(table: Table, encoder: Encoder, *, budget: Budget | None = None, limi
         return table
 
     return shape
-
-
-def _time(subjects: dict[str, Callable[[], object]]) -> dict[str, float]:
-    times: dict[str, list[float]] = {name: [] for name in subjects}
-    for _ in range(ROUNDS):
-        for name, subject in subjects.items():
-            started = perf_counter()
-            subject()
-            times[name].append(perf_counter() - started)
-    return {name: median(taken[1:]) for name, taken in times.items()}
 
 
 if __name__ == "__main__":

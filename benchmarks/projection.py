@@ -7,8 +7,6 @@ import platform
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
-from statistics import median
-from time import perf_counter
 from typing import Annotated
 
 from pydantic import BaseModel
@@ -17,6 +15,7 @@ from mcpshape import Always, Count, Mask, Policy, Shape, Since
 from mcpshape._cleaning import needs_care
 from mcpshape.encoders import Toon
 from mcpshape.encoders.toon import Codec
+from timing import time_in_turn
 
 ROWS, ROUNDS, LIMIT = 1000, 41, 1.4
 
@@ -58,7 +57,7 @@ def main() -> None:
         text = shape.render(dto, grant=policy.grant("detailed")).text
         subjects["scan"] = lambda text=text: needs_care(text)  # type: ignore[misc]
         _check(dto, shape)
-        _report(codec, _time(subjects))
+        _report(codec, time_in_turn(subjects, ROUNDS))
 
 
 def _sample() -> Rows:
@@ -84,16 +83,6 @@ def _check(dto: Rows, shape: Shape) -> None:
     """The widest view has to be the plain dump, or the two would not be comparable."""
     if shape.view(dto, grant=policy.grant("detailed")).data != dto.model_dump(mode="json"):
         raise SystemExit("the detailed view is not the plain dump")
-
-
-def _time(subjects: dict[str, Callable[[], object]]) -> dict[str, float]:
-    times: dict[str, list[float]] = {name: [] for name in subjects}
-    for _ in range(ROUNDS):
-        for name, subject in subjects.items():
-            started = perf_counter()
-            subject()
-            times[name].append(perf_counter() - started)
-    return {name: median(taken[1:]) for name, taken in times.items()}
 
 
 def _report(codec: str, times: dict[str, float]) -> None:

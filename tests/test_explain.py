@@ -356,8 +356,7 @@ def test_without_its_extra_the_command_says_what_it_needs(
             command()
     assert caught.value.code == 2
     assert "mcpshape.cli is not installed" in capsys.readouterr().err
-    monkeypatch.setattr("sys.argv", ["mcpshape", "--version"])
-    command()
+    command(["--version"])
     assert capsys.readouterr().out.strip() == version("mcpshape-output")
     done = subprocess.run([sys.executable, "-m", "mcpshape", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == version("mcpshape-output")

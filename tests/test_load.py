@@ -124,7 +124,7 @@ async def test_under_load_no_answer_is_wider_than_the_settings_in_force(tmp_path
                     group.start_soon(load.work, number)
         seconds = anyio.current_time() - began
         # The figure of docs/how-to/deploy.md.
-        print(f"{CALLS} calls in {seconds:.1f} s, {CALLS / seconds:.0f} a second; {load.moved} clients moved")  # noqa: T201
+        print(f"{CALLS} calls in {seconds:.1f} s, {CALLS / seconds:.0f} a second; {load.moved} clients moved")
         assert not load.wrong
         assert len(load.seen) == CALLS
         assert load.moved == CLIENTS // 2

@@ -208,7 +208,7 @@ class _Writer:
         guard = self.plan.guard(record, field)
         match guard.rule:
             case Count(path):
-                return count_rows(self._counted(list(steps(self.plan.declared, record, path))) or ())
+                return count_rows(self.counted(list(steps(self.plan.declared, record, path))) or ())
             case RowCap():
                 return constant(None)
             case _:
@@ -219,14 +219,14 @@ class _Writer:
                     return windowed(written, keep)
                 return with_function(keep, written, when_used="unless-none") if keep else written
 
-    def _counted(
+    def counted(
         self, path: Sequence[tuple[Record, Field]], place: int = 0, *, is_row: bool = False
     ) -> list[CountStep] | None:
         """The steps of a count under this grant, from a place on; a row on the way may be held at a narrower one."""
         if place == len(path):
             return []
         owner, each = path[place]
-        rest = self._counted(path, place + 1, is_row=True)
+        rest = self.counted(path, place + 1, is_row=True)
         if rest is None or not is_shown(decide(self.plan, owner, each, self.grant)):
             return None
         plain = [CountStep(each.name, self._hidden(owner, each)), *rest]
@@ -235,7 +235,7 @@ class _Writer:
             return plain
         levels = self.plan.policy.levels[: self.plan.rank(self.grant.level)]
         writers = {level: self._narrowed(self.grant & self.plan.policy.grant(level)) for level in levels}
-        held = {level: writer._counted(path, place) for level, writer in writers.items()}  # noqa: SLF001
+        held = {level: writer.counted(path, place) for level, writer in writers.items()}
         tell = self._teller(cap.name, {"", *held})
         return [replace(plain[0], narrow=lambda row: held[level] if (level := tell(row)) else plain), *rest]
 

@@ -171,7 +171,11 @@ async def _accept_typed(*_: Any) -> dict[str, str]:
 
 
 def offering(revision: str) -> AbstractContextManager[Any]:
-    """A time in which the Python clients offer this revision; by themselves they offer the newest that they know."""
+    """A time in which the Python clients offer this revision in their handshake.
+
+    `mode=` of the SDK's client takes a modern revision or the newest one with a handshake, so an older one can be had
+    in no other way. Nothing else of the clients is changed, and what was agreed on is asserted.
+    """
     return patch("mcp.client.session.LATEST_HANDSHAKE_VERSION", revision)
 
 

@@ -54,7 +54,7 @@ def _guard() -> dict[str, Any]:
             known: Any = TOKENS.get(token)
             return AccessToken(token=token, **known) if known else None
 
-    return {"token_verifier": Verifier(), "auth": AuthSettings(**AUTH)}  # type: ignore[arg-type]
+    return {"token_verifier": Verifier(), "auth": AuthSettings.model_validate(AUTH)}
 
 
 def _fast_verifier() -> Any:
@@ -106,7 +106,7 @@ async def serve_http(kind: str) -> None:
             config = uvicorn.Config(app(kind, is_guarded=is_guarded), log_level="critical", timeout_graceful_shutdown=1)
             servers.append(uvicorn.Server(config))
             tasks.start_soon(partial(servers[-1].serve, sockets=[listening]))
-            print(listening.getsockname()[1], flush=True)  # noqa: T201
+            print(listening.getsockname()[1], flush=True)
         await anyio.to_thread.run_sync(sys.stdin.read)
         for server in servers:
             server.should_exit = True

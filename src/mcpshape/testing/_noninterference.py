@@ -95,7 +95,7 @@ class _Twins:
             _Twins(self.plan, self.grant & policy.grant(level), self.draw) if self.grant and policy and level else self
         )
         twins = {
-            each.name: (level, level) if each is cap else inside._field(record, each, f"{record.name}.{each.key}", room)  # noqa: SLF001
+            each.name: (level, level) if each is cap else inside.field(record, each, f"{record.name}.{each.key}", room)
             for each in record.fields
             if not each.is_computed
         }
@@ -105,7 +105,7 @@ class _Twins:
         )
         return one, other
 
-    def _field(self, record: Record, field: Field, path: str, room: int) -> tuple[Any, Any]:
+    def field(self, record: Record, field: Field, path: str, room: int) -> tuple[Any, Any]:
         guard = self.plan.guard(record, field)
         if (record.key, field.name) in self._flags:
             same = self._shown.field(field, path, room)
