@@ -1,0 +1,47 @@
+"""What a source of calendar data gives, and how it says that it cannot."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Reason = Literal["missing", "unreachable", "denied", "unreadable", "too_large", "too_slow"]
+
+Tell = Callable[[int, int], None]
+"""Is told how much of some work is done, and how much there is."""
+
+
+class SourceError(Exception):
+    """A source cannot be read now. Neither reason nor remedy holds a path, an address, a name or a value."""
+
+    def __init__(self, reason: Reason, remedy: str) -> None:
+        super().__init__(reason)
+        self.reason, self.remedy = reason, remedy
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some iCalendar data: a file, or an object of a CalDAV calendar.
+
+    `name` tells it from the other pieces of its source and is never shown; `label` is the calendar that it belongs to.
+    While `state` is the same, so is what `load` gives.
+    """
+
+    name: str = field(repr=False)
+    label: str
+    state: Hashable = field(repr=False)
+    load: Callable[[], bytes] = field(repr=False)
+
+
+class Source(Protocol):
+    """Where pieces come from. Its label is all that is ever shown of it."""
+
+    @property
+    def label(self) -> str: ...
+
+    def pieces(self, tell: Tell) -> Sequence[Piece]:
+        """What the source holds now; takes a bounded time.
+
+        Raises:
+            SourceError: It cannot be read.
+        """
+        ...
