@@ -23,8 +23,7 @@ from pydantic import BaseModel
 
 from calendar_server import Config, build
 from calendar_server.dtos import policy
-from calendar_server.reading import Source
-from calendar_server.samples import OWNER, SAMPLE
+from calendar_server.samples import OWNER, SAMPLE, sample_agenda
 from calendar_server.tools import CalendarTools, shape
 from clients import decode
 from mcpshape import Keyring, Never, Shape, Since, When
@@ -38,6 +37,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 FIXED = ["--tz", "Europe/Berlin", "--now", "2026-07-13T10:20"]
 STRICT_KEYS = {"id", "title", "start", "end", "is_all_day", "is_busy", "my_attendance_status", "status"}
 HOLDERS = {"date", "total", "days", "events", "event", "slots", "next_event", "minutes_until_next_event"}
+HOLDERS |= {"until", "minutes"}  # What free time is made of.
 HOLDERS |= {"page", "shown", "next"}  # What an answer says of its rows, which tells nothing of any event.
 A3 = """date: 2026-07-13
 total: 2
@@ -319,12 +319,13 @@ async def test_an_event_is_on_every_day_that_it_touches(tmp_path: Path) -> None:
 
 
 async def test_the_next_event_is_the_next_one_that_keeps_its_owner_busy() -> None:
-    """B5: it goes through the same door, alone and beside free time."""
+    """B5, C18: free time says how long it is until then, and at no level what it is that begins."""
     async with Client(server_at("minimal")) as client:
         event = decode(await ask(client, "next_event"))["event"]
+    async with Client(server_at("detailed")) as client:
         free = decode(await ask(client, "find_free_time", day="2026-07-13", minutes=60))
     assert event["title"] == "1on1"
-    assert free["next_event"] == event
+    assert set(free) == {"date", "until", "slots", "minutes_until_next_event"}
     assert free["minutes_until_next_event"] == 280
     assert [(slot["start"][11:16], slot["end"][11:16]) for slot in free["slots"]] == [
         ("11:00", "15:00"),
@@ -396,7 +397,7 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(options: list[str], line: st
 
 
 async def test_a_broken_file_does_not_hide_the_readable_events(tmp_path: Path) -> None:
-    """Bad input, C14: stderr names the file and the property, and no value; all else is served."""
+    """Bad input, C14: stderr names the calendar and the property, no value and no path; all else is served."""
     broken = A3_CALENDAR.replace("DTSTART;TZID=Europe/Berlin:20260713T100000", "DTSTART:CANARY")
     (tmp_path / "work.ics").write_text(
         broken + A3_CALENDAR.replace("UID:", "UID:x").replace("ATTENDEE:", "RDATE:CANARY\nATTENDEE:", 1)
@@ -407,9 +408,10 @@ async def test_a_broken_file_does_not_hide_the_readable_events(tmp_path: Path) -
         log.seek(0)
         stderr = log.read()
     assert [event["title"] for event in listing["events"]] == ["Sprint planning", "1on1", "1on1"]
-    assert "work.ics: skipped an event without a readable DTSTART" in stderr
-    assert "work.ics: skipped unreadable RDATE of an event" in stderr
+    assert "Work: skipped an event without a readable DTSTART" in stderr
+    assert "Work: skipped unreadable RDATE of an event" in stderr
     assert "CANARY" not in stderr
+    assert "work.ics" not in stderr
 
 
 @pytest.mark.parametrize("text", ["", "CANARY", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:CANARY\n"])
@@ -419,7 +421,7 @@ def test_a_file_without_a_whole_calendar_is_refused_and_not_taken_for_free_time(
     path.write_text(text)
     ended = subprocess.run(command("--ics", str(path)), capture_output=True, text=True, check=False)
     assert ended.returncode == 2
-    assert ended.stderr == "mcpshape-calendar: noise.ics holds no whole calendar; export it again as .ics\n"
+    assert ended.stderr == "mcpshape-calendar: none of the files can be read (unreadable). Export it again as .ics.\n"
 
 
 PRIVATE = """BEGIN:VCALENDAR
@@ -498,7 +500,7 @@ def test_no_secret_of_the_sample_leaks_by_any_tool_level_format_or_channel() -> 
         Secret("uid", "@calendar.example.com", Never()),
     ]
     now = datetime(2026, 7, 13, 9, 40, tzinfo=BERLIN)
-    tools = CalendarTools(Source([SAMPLE], BERLIN, OWNER), lambda: now)
+    tools = CalendarTools(sample_agenda(), lambda: now)
     keyed = shape.using(keyring=Keyring(b"a secret of the test suite"))
     handles = [
         {"event_id": event["id"]}

@@ -1,6 +1,7 @@
 """The command `mcpshape-calendar`."""
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,10 +11,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tzlocal import get_localzone
 
+from calendar_server.config import Config, read_own
+from calendar_server.doctor import examine
+from calendar_server.documents import read_document
 from calendar_server.dtos import policy
-from calendar_server.reading import UnreadableCalendarError
+from calendar_server.files import Files
 from calendar_server.samples import OWNER, SAMPLE
-from calendar_server.server import PREFIX, Config, build
+from calendar_server.server import PREFIX, build
+from calendar_server.sources import SourceError
 from mcpshape import DefinitionError
 
 _PORTS = range(1, 65536)
@@ -27,18 +32,22 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve a calendar over stdio or HTTP until the client goes away."""
+    """Serve calendars over stdio or HTTP until the client goes away, or examine them."""
     parser = _parser()
     options = parser.parse_args(arguments)
     for name in ("host", "port", "stateless"):
         if getattr(options, name) and options.transport != "http":
             parser.error(f"--{name} needs --transport http")
     try:
-        server = build(_config(options))
+        config = _config(options)
+        if options.command == "doctor":
+            sys.exit(examine(config, _host_arguments(arguments)))
+        _require_readable(config)
+        server = build(config)
     except DefinitionError as error:
         parser.error(" ".join(str(problem) for problem in error.problems))
-    except UnreadableCalendarError as error:
-        parser.error(f"{error} holds no whole calendar; export it again as .ics")
+    except SourceError as error:
+        parser.error(f"none of the files can be read ({error.reason}). {error.remedy}")
     if options.transport == "stdio":
         server.run("stdio")
     else:
@@ -49,23 +58,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parser() -> _Parser:
     parser = _Parser(
         prog="mcpshape-calendar",
-        description="A calendar as an MCP server, with four privacy levels.",
+        description="Calendars as an MCP server, with four privacy levels.",
         epilog=(
             f"Options go before environment variables ({PREFIX}LEVEL and so on), and these before the settings file. "
-            f"{PREFIX}SECRET keeps event ids the same across restarts and replicas."
+            f"{PREFIX}SECRET keeps event ids the same across restarts and replicas. CalDAV accounts stand in the "
+            "settings file, or in CALDAV_URL, CALDAV_USERNAME and CALDAV_PASSWORD or CALDAV_TOKEN."
         ),
         allow_abbrev=False,
+    )
+    parser.add_argument(
+        "command",
+        nargs="?",
+        choices=("serve", "doctor"),
+        default="serve",
+        help="doctor checks every calendar, shows what a host would see, and how to set up hosts (default: serve)",
     )
     parser.add_argument(
         "--ics",
         type=_file,
         action="append",
-        help="an .ics file; may be repeated (default: a sample week from 2026-07-13)",
+        default=[],
+        help="an .ics file, or a folder of them; may be repeated (default: a sample week from 2026-07-13)",
     )
     parser.add_argument(
         "--config", type=_settings, help="a settings file (TOML), which may change while the server runs"
     )
-    parser.add_argument("--me", help="your e-mail address, to know your own answers to invitations")
+    parser.add_argument(
+        "--me",
+        action="append",
+        default=[],
+        help="your e-mail address, to know your own answers to invitations; may be repeated",
+    )
     parser.add_argument("--privacy", help=f"one of {', '.join(policy.levels)} (default: {policy.default})")
     parser.add_argument(
         "--toggle",
@@ -76,8 +99,11 @@ def _parser() -> _Parser:
     )
     parser.add_argument("--format", choices=_FORMATS, help="how answers read (default: toon)")
     parser.add_argument("--structured", action=argparse.BooleanOptionalAction, help="send structuredContent as well")
+    parser.add_argument("--tz", type=_zone, help="an IANA time zone; the machine's unless said")
     parser.add_argument(
-        "--tz", type=_zone, default=get_localzone(), help="an IANA time zone; the machine's unless said"
+        "--allow-open",
+        action="store_true",
+        help="let open_video_meeting open links of known video services in the browser of this machine",
     )
     parser.add_argument("--now", type=_moment, help="a fixed date and time, for runs that can be repeated")
     parser.add_argument("--transport", choices=("stdio", "http"), default="stdio", help="(default: stdio)")
@@ -92,23 +118,67 @@ def _parser() -> _Parser:
 
 
 def _config(options: argparse.Namespace) -> Config:
+    own = read_own(options.config)
+    zone = options.tz or (ZoneInfo(own.zone) if own.zone else get_localzone())
+    sources = own.looked()
+    is_sample = not options.ics and not sources
     return Config(
-        ics=options.ics or [SAMPLE],
-        zone=options.tz,
-        me=options.me or ("" if options.ics else OWNER),
-        now=options.now and (options.now if options.now.tzinfo else options.now.replace(tzinfo=options.tz)),
+        ics=[SAMPLE] if is_sample else options.ics,
+        sources=sources,
+        zone=zone,
+        me=[OWNER] if is_sample and not options.me else [*options.me, *own.me],
+        now=options.now and (options.now if options.now.tzinfo else options.now.replace(tzinfo=zone)),
         settings=options.config,
         privacy=options.privacy,
         toggles=dict(options.toggle),
         format=options.format,
         structured=options.structured,
+        allow_open=options.allow_open,
+        warm=True,
     )
+
+
+def _require_readable(config: Config) -> None:
+    """Stop where nothing but files is served and none of them can be read: an empty answer would say: free.
+
+    Raises:
+        SourceError: Why the last of them cannot be.
+    """
+    failure: SourceError | None = None
+    for source in (each.source for each in config.looked()):
+        if not isinstance(source, Files) or source.path.is_dir():
+            return
+        try:
+            for piece in source.pieces(lambda _done, _total: None):
+                read_document(piece.load())
+        except SourceError as error:
+            failure = error
+        else:
+            return
+    if failure:
+        raise failure
+
+
+def _host_arguments(arguments: Sequence[str] | None) -> list[str]:
+    """The options with which a host has to start the server: hosts start it in folders of their own."""
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    given.remove("doctor")
+    names = "(--ics|--config)"
+    alone = [re.fullmatch(names, each) is not None for each in ["", *given]]
+    return [
+        str(Path(each).resolve()) if follows else re.sub(f"^{names}=(.+)$", _resolved, each)
+        for each, follows in zip(given, alone, strict=False)
+    ]
+
+
+def _resolved(match: re.Match[str]) -> str:
+    return f"{match[1]}={Path(match[2]).resolve()}"
 
 
 def _file(text: str) -> Path:
     path = Path(text)
-    if not path.is_file():
-        raise argparse.ArgumentTypeError(f"there is no file {text}; name an .ics file")
+    if not path.is_file() and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no file {text}; name an .ics file or a folder")
     return path
 
 

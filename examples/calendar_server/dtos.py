@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel
 
-from mcpshape import Always, Count, Derived, Handle, Mask, Policy, Prose, RowCap, Since, Toggle, Until, When
+from calendar_server.sources import Reason
+from mcpshape import Always, Count, Derived, Handle, Mask, Notice, Policy, Prose, RowCap, Since, Toggle, Until, When
 
 policy = Policy(
     levels=("strict", "minimal", "standard", "detailed"),
@@ -19,11 +20,13 @@ policy = Policy(
 )
 
 Id = Annotated[str, Handle("event")]
-Title = Annotated[str, Since("minimal", below=Mask("[Event]"))]
+Title = Annotated[str | None, Since("minimal", below=Mask("[Event]"))]
 Text = Annotated[str | None, Since("minimal")]
-Attendance = Literal["accepted", "declined", "tentative", "needs_action"]
-_STATUS = Literal["cancelled", "declined", "free", "completed", "ongoing", "starting_soon", "tentative", "needs_action"]
-Status = Annotated[_STATUS | None, Always()]
+Attendance = Literal["accepted", "declined", "tentative", "needs_action", "delegated"]
+EventStatus = Literal[
+    "cancelled", "declined", "free", "completed", "ongoing", "starting_soon", "tentative", "needs_action"
+]
+Status = Annotated[EventStatus | None, Always()]
 Moment = datetime | date
 
 
@@ -33,7 +36,10 @@ class Attendee(BaseModel):
 
 
 class Event(BaseModel):
-    """One event. An all-day event starts and ends with dates, the last day included."""
+    """One event. An all-day event starts and ends with dates, the last day included.
+
+    A time without an offset is local time wherever its reader is.
+    """
 
     id: Id
     title: Title
@@ -80,13 +86,28 @@ class EventRow(BaseModel):
     held_at: Annotated[str | None, RowCap()]
 
 
-class Day(BaseModel):
+class Unavailable(BaseModel):
+    """A calendar that cannot be read now; what it had when it was last read is in the answer."""
+
+    calendar: Text
+    reason: Annotated[Reason, Always()]
+    since: Annotated[datetime, Always()]
+    last_read: Annotated[datetime | None, Always()]
+
+
+class Answer(BaseModel):
+    """What every answer about time can say of itself: that some calendars are missing in it, or older than now."""
+
+    unavailable: Annotated[list[Unavailable], Notice()] = []
+
+
+class Day(Answer):
     date: Annotated[date, Always()]
     total: Annotated[int, Count("events")] = 0
     events: list[EventRow]
 
 
-class Days(BaseModel):
+class Days(Answer):
     total: Annotated[int, Count("days.events")] = 0
     days: list[Day]
 
@@ -94,14 +115,30 @@ class Days(BaseModel):
 class Slot(BaseModel):
     start: Annotated[datetime, Always()]
     end: Annotated[datetime, Always()]
+    minutes: Annotated[int, Always()]
 
 
-class FreeTime(BaseModel):
+class FreeTime(Answer):
     date: Annotated[date, Always()]
+    until: Annotated[date, Always()]
     slots: list[Slot]
     minutes_until_next_event: Annotated[int | None, Always()]
-    next_event: Event | None
 
 
-class NextEvent(BaseModel):
+class NextEvent(Answer):
     event: Event | None
+
+
+class Calendar(BaseModel):
+    label: Annotated[str, Since("minimal")]
+
+
+class Calendars(Answer):
+    calendars: list[Calendar]
+
+
+class Asked(BaseModel):
+    """What a caller may search by: no more than what it may be told."""
+
+    calendar: Text
+    text: Text

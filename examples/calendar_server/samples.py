@@ -2,19 +2,22 @@
 
 from datetime import date, datetime
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from calendar_server.reading import Source
+from calendar_server.agenda import Agenda
+from calendar_server.feeds import Feed
+from calendar_server.files import Files
 
 SAMPLE = Path(str(files("calendar_server") / "sample.ics"))
 OWNER = "ada@example.com"
 ZONE = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 7, 13, 10, 20, tzinfo=ZONE)
-PLANNING = "sprint-planning-7f3@calendar.example.com|2026-07-13 10:00:00+02:00"
+PLANNING = "sample|sprint-planning-7f3@calendar.example.com|2026-07-13T08:00:00+00:00"
 MONDAY, SUNDAY = date(2026, 7, 13), date(2026, 7, 19)
 
 
-def sample_source() -> Source:
+def sample_agenda() -> Agenda:
     """The events of the sample week."""
-    return Source([SAMPLE], ZONE, OWNER)
+    return Agenda([Feed(Files(SAMPLE), lambda: NOW, every=inf)], ZONE, [OWNER])

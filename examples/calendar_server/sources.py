@@ -23,13 +23,15 @@ class Piece:
     """Some iCalendar data: a file, or an object of a CalDAV calendar.
 
     `name` tells it from the other pieces of its source and is never shown; `label` is the calendar that it belongs to.
-    While `state` is the same, so is what `load` gives.
+    While `state` is the same, so is what `load` gives; it raises a `SourceError` where it gives nothing. A label that
+    is only a guess gives way to the name that the data has for itself.
     """
 
     name: str = field(repr=False)
     label: str
     state: Hashable = field(repr=False)
     load: Callable[[], bytes] = field(repr=False)
+    is_guess: bool = False
 
 
 class Source(Protocol):

@@ -1,29 +1,52 @@
-"""What a model may ask about a calendar."""
+"""What a model may ask about calendars."""
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, datetime, time, timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from calendar_server.dtos import Day, Days, Event, EventRow, FreeTime, Meeting, NextEvent, Slot, policy
-from calendar_server.reading import Source, service
-from calendar_server.samples import MONDAY, NOW, PLANNING, SUNDAY, sample_source
+from calendar_server.agenda import Agenda
+from calendar_server.availability import Interval, free, hours
+from calendar_server.dtos import (
+    Calendar,
+    Calendars,
+    Day,
+    Days,
+    Event,
+    FreeTime,
+    Meeting,
+    NextEvent,
+    policy,
+)
+from calendar_server.events import make_event, make_row, make_slot, make_unavailable
+from calendar_server.links import service_of
+from calendar_server.recurrence import midnight
+from calendar_server.samples import MONDAY, NOW, PLANNING, SUNDAY, sample_agenda
+from calendar_server.search import Search
+from calendar_server.timeline import Found, touches
 from mcpshape import Chars, Handle, Shape, UserError
 from mcpshape.encoders import Toon
 
-_LONGEST = timedelta(days=92)
 _BUDGET = Chars(8000)
-_YEAR = timedelta(days=366)
+_DAY, _MINUTE = timedelta(days=1), timedelta(minutes=1)
+_LONGEST, _LONGEST_FREE = 92 * _DAY, 31 * _DAY
+_WORKDAYS = range(5)
 
 shape = Shape(policy, encoder=Toon())
 
+Entry = tuple[Found, Event]
+
 EventId = Annotated[str, Handle("event", among=lambda tools: tools.event_ids())]
+Label = Annotated[str | None, Field(description="Only what is in the calendar with this label.")]
+Text = Annotated[str | None, Field(description="Only what has this text in something that may be told.")]
+Minutes = Annotated[int, Field(ge=1, le=24 * 60)]
+Buffer = Annotated[int, Field(ge=0, le=24 * 60, description="Minutes to keep free before and after each event.")]
 
 
 def sampled(tool: str, **arguments: Any) -> Callable[[], Any]:
     """What a tool returns for the sample week."""
-    return lambda: shape.tools[tool].function(CalendarTools(sample_source(), lambda: NOW), **arguments)
+    return lambda: shape.tools[tool].function(CalendarTools(sample_agenda(), lambda: NOW), **arguments)
 
 
 def sample_meeting() -> Meeting:
@@ -33,19 +56,26 @@ def sample_meeting() -> Meeting:
 
 
 class CalendarTools:
-    """The tools of one calendar."""
+    """The tools of one agenda. `open_link` opens a link for the person at this machine; without it nothing is."""
 
-    def __init__(self, source: Source, clock: Callable[[], datetime]) -> None:
-        self._source, self._clock = source, clock
+    def __init__(
+        self, agenda: Agenda, clock: Callable[[], datetime], open_link: Callable[[str], object] | None = None
+    ) -> None:
+        self._agenda, self._clock, self._open_link = agenda, clock, open_link
+        self._search = Search(shape, agenda.labels)
 
     @shape.tool(
         ask={"privacy"},
         empty="No {entries} means that nothing is planned on that day.",
         example=sampled("list_events", day=MONDAY),
     )
-    def list_events(self, day: date) -> Day:
-        """List the events of one day, one {entry} per event."""
-        return self._day(day, self._between(day, day))
+    def list_events(self, day: date, calendar: Label = None, text: Text = None) -> Day:
+        """List the events of one day, one {entry} per event.
+
+        With calendar or text, what is told in part only is left out.
+        """
+        found = self._search.among(self._between(day, day), calendar, text)
+        return self._day(day, found).model_copy(update={"unavailable": make_unavailable(self._agenda.outages())})
 
     @shape.tool(
         ask={"privacy", "format"},
@@ -54,30 +84,56 @@ class CalendarTools:
         empty="No days means that nothing is planned between the two.",
         example=sampled("list_events_between", start=MONDAY, end=SUNDAY),
     )
-    def list_events_between(self, start: date, end: date) -> Days:
-        """List the events from one day to another, both included and at most 92 days apart, grouped by day."""
-        if not timedelta() <= end - start <= _LONGEST:
-            raise UserError("The end has to be 0 to 92 days after the start.", hint="Ask for another end.")
-        events = self._between(start, end)
-        days = [self._day(start + timedelta(days=each), events) for each in range((end - start).days + 1)]
-        return Days(days=[day for day in days if day.events])
+    def list_events_between(self, start: date, end: date, calendar: Label = None, text: Text = None) -> Days:
+        """List the events from one day to another, both included and at most 92 days apart, grouped by day.
 
-    @shape.tool(
-        empty="No slots means that the day has no gap that long.", example=sampled("find_free_time", day=MONDAY)
-    )
-    def find_free_time(self, day: date, minutes: Annotated[int, Field(ge=1)] = 30) -> FreeTime:
-        """Find the gaps of at least so many minutes between 09:00 and 18:00, and the minutes until the next event."""
-        opens, closes = (self._source.midnight(day) + timedelta(hours=hour) for hour in (9, 18))
-        busy = [self._source.span(event) for event in self._between(day, day) if event.is_busy]
-        following = self._next()
-        until = (self._source.span(following)[0] - self._clock()) // timedelta(minutes=1) if following else None
-        slots = list(_gaps(busy, opens, closes, timedelta(minutes=minutes)))
-        return FreeTime(date=day, slots=slots, minutes_until_next_event=until, next_event=following)
+        With calendar or text, what is told in part only is left out.
+        """
+        _require_order(start, end, _LONGEST)
+        found = self._search.among(self._between(start, end), calendar, text)
+        days = (self._day(day, found) for day in _each_day(start, end))
+        return Days(days=[day for day in days if day.events], unavailable=make_unavailable(self._agenda.outages()))
+
+    @shape.tool(empty="No slots means that there is no gap that long.", example=sampled("find_free_time", day=MONDAY))
+    def find_free_time(
+        self,
+        day: date,
+        until: date | None = None,
+        minutes: Minutes = 30,
+        opens: time = time(9),
+        closes: Annotated[time, Field(description="00:00 is the end of the day.")] = time(18),
+        buffer: Buffer = 0,
+        workdays_only: bool = False,
+    ) -> FreeTime:
+        """Find the gaps of at least so many minutes in all calendars together, between opens and closes of each day.
+
+        From day to until, both included and at most 31 days apart.
+        """
+        last = until or day
+        _require_order(day, last, _LONGEST_FREE)
+        if closes <= opens and closes != time():
+            raise UserError("The hours end before they begin.", hint="Ask for closes after opens.")
+        weekdays = _WORKDAYS if workdays_only else range(7)
+        asked = hours(day, last, opens, closes, self._agenda.zone, weekdays=weekdays)
+        around = self._agenda.between(day - _DAY, last + _DAY)
+        busy = [Interval(each.happening.start, each.happening.end) for each in around if each.facts.is_busy]
+        following = self._agenda.following(self._clock())
+        gaps = free(asked, busy, least=minutes * _MINUTE, buffer=buffer * _MINUTE)
+        return FreeTime(
+            date=day,
+            until=last,
+            slots=[make_slot(gap, self._agenda.zone) for gap in gaps],
+            minutes_until_next_event=(following.happening.start - self._clock()) // _MINUTE if following else None,
+            unavailable=make_unavailable(self._agenda.outages()),
+        )
 
     @shape.tool(empty="No event means that none begins within a year.", example=sampled("next_event"))
     def next_event(self) -> NextEvent:
-        """Get the next event that begins from now on and keeps its owner busy."""
-        return NextEvent(event=self._next())
+        """Get the next event that keeps the owner of the calendar busy. One under way is not the next."""
+        found = self._agenda.following(self._clock())
+        return NextEvent(
+            event=self._event(found) if found else None, unavailable=make_unavailable(self._agenda.outages())
+        )
 
     @shape.tool(example=sampled("get_event", event_id=PLANNING))
     def get_event(self, event_id: EventId) -> Event:
@@ -91,49 +147,51 @@ class CalendarTools:
         Without a key video_url the link may not be told; {null} means that there is none.
         """
         event = self._find(event_id)
-        message = shape.say("Open {event.video_url} to join {event.title}.", event=event) if event.video_url else None
+        message = self._open(event) if event.video_url else None
         return Meeting(**dict(event), message=message)
 
-    def _between(self, first: date, last: date) -> list[Event]:
-        return self._source.between(first, last, self._clock())
-
-    def _day(self, day: date, events: Sequence[Event]) -> Day:
-        rows = [self._row(event, day) for event in events if self._source.touches(event, day, day)]
-        return Day(date=day, events=rows)
-
-    def _row(self, event: Event, day: date) -> EventRow:
-        start, end = self._source.span(event)
-        begins, ends = (f"{each:%H:%M}" if each.date() == day else f"{each:%Y-%m-%d %H:%M}" for each in (start, end))
-        extra = {
-            "time": "all day" if event.is_all_day else f"{begins} - {ends}",
-            "video": service(event.video_url),
-            "attendees": event.attendee_count or None,
-        }
-        return EventRow(**{**dict(event), **extra})
-
-    def _next(self) -> Event | None:
-        now = self._clock()
-        coming = self._between(now.date(), (now + _YEAR).date())
-        return next((event for event in coming if event.is_busy and self._source.span(event)[0] >= now), None)
+    @shape.tool(
+        empty="No calendars and no key for them means that their labels may not be told.",
+        example=sampled("list_calendars"),
+    )
+    def list_calendars(self) -> Calendars:
+        """List the labels of all calendars, for the argument calendar of other tools."""
+        calendars = [Calendar(label=label) for label in self._agenda.labels()]
+        return Calendars(calendars=calendars, unavailable=make_unavailable(self._agenda.outages()))
 
     def event_ids(self) -> list[str]:
         """The ids that a model may ask for: those of a year around now."""
-        return list(self._known())
+        return [found.identity for found in self._agenda.around(self._clock())]
+
+    def _between(self, first: date, last: date) -> list[Entry]:
+        return [(found, self._event(found)) for found in self._agenda.between(first, last)]
+
+    def _event(self, found: Found) -> Event:
+        return make_event(found, self._clock(), self._agenda.zone)
+
+    def _day(self, day: date, entries: Iterable[Entry]) -> Day:
+        start, end = (midnight(each, self._agenda.zone) for each in (day, day + _DAY))
+        touching = [entry for entry in entries if touches(entry[0].happening, start, end)]
+        return Day(date=day, events=[make_row(*entry, day, self._agenda.zone) for entry in touching])
 
     def _find(self, event_id: str) -> Event:
-        return self._known()[event_id]
+        return next(self._event(found) for found in self._agenda.around(self._clock()) if found.identity == event_id)
 
-    def _known(self) -> dict[str, Event]:
-        now = self._clock()
-        return {event.id: event for event in self._between((now - _YEAR).date(), (now + _YEAR).date())}
+    def _open(self, event: Event) -> str:
+        """The sentence about a link; one that is told and of a known service is opened, if the owner said so."""
+        may_open = service_of(event.video_url) and "video_url" in shape.view(event).data
+        if self._open_link and may_open:
+            self._open_link(str(event.video_url))
+            return shape.say(
+                "Opened {event.video_url} on the machine of the server to join {event.title}.", event=event
+            )
+        return shape.say("Open {event.video_url} to join {event.title}.", event=event)
 
 
-def _gaps(
-    busy: Sequence[tuple[datetime, datetime]], opens: datetime, closes: datetime, least: timedelta
-) -> Iterator[Slot]:
-    """The gaps between busy times in order, which may overlap, touch or reach beyond the hours."""
-    free_from = opens
-    for start, end in [*busy, (closes, closes)]:
-        if min(start, closes) - free_from >= least:
-            yield Slot(start=free_from, end=min(start, closes))
-        free_from = max(free_from, end)
+def _require_order(first: date, last: date, longest: timedelta) -> None:
+    if not timedelta() <= last - first <= longest:
+        raise UserError(f"The end has to be 0 to {longest.days} days after the start.", hint="Ask for another end.")
+
+
+def _each_day(first: date, last: date) -> Iterator[date]:
+    return (first + number * _DAY for number in range((last - first).days + 1))

@@ -1,0 +1,117 @@
+"""All calendars of one person together: read when they change, and asked by time."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from threading import Lock, Thread
+
+from calendar_server.feeds import Feed, Outage
+from calendar_server.recurrence import midnight
+from calendar_server.sources import SourceError
+from calendar_server.timeline import Course, Found, Labelled, Timeline
+from mcpshape import UserError
+
+YEARS = range(1900, 2200)
+"""The years that can be asked about."""
+_AHEAD = 20
+_QUARTER, _YEAR = timedelta(days=91), timedelta(days=366)
+_LOOKS_AHEAD = (timedelta(days=1), timedelta(days=7), timedelta(days=31), _YEAR)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How many steps of work are done that somebody may be waiting for."""
+
+    steps: int = 0
+
+    def tell(self, _done: int, _total: int) -> None:
+        """Count a step."""
+        self.steps += 1
+
+
+class Agenda:
+    """The events of several sources, as the person with the addresses `owners` sees them in one time zone."""
+
+    def __init__(self, feeds: Sequence[Feed], zone: tzinfo, owners: Collection[str] = ()) -> None:
+        self.zone, self.progress = zone, Progress()
+        self.feeds, self._owners = feeds, frozenset(owner.lower() for owner in owners)
+        self._timeline = Timeline((), zone, self._owners)
+        self._courses: dict[tuple[str, str], Course] = {}
+        self._lock = Lock()
+
+    def between(self, first: date, last: date) -> list[Found]:
+        """The events that touch the days from `first` to `last`, in order.
+
+        Raises:
+            UserError: The days are out of reach, or working them out takes too long.
+        """
+        if first.year not in YEARS or last.year not in YEARS:
+            raise UserError(f"Only the years {YEARS[0]} to {YEARS[-1]} are known.", hint="Ask for another day.")
+        start, end = midnight(first, self.zone), midnight(last + timedelta(days=1), self.zone)
+        try:
+            return self.now().between(start, end, self.progress.tell)
+        except SourceError as error:
+            raise UserError("The calendars repeat too much to be worked out in time.", hint=error.remedy) from error
+
+    def around(self, now: datetime) -> list[Found]:
+        """The events of a year before and after a moment, which are those that can be asked for by their ids."""
+        return self.between((now - _YEAR).date(), (now + _YEAR).date())
+
+    def following(self, now: datetime) -> Found | None:
+        """The next event that keeps its owner busy and begins within a year."""
+        for ahead in _LOOKS_AHEAD:
+            found = self.between(now.date(), (now + ahead).date())
+            coming = (each for each in found if each.facts.is_busy and each.happening.start >= now)
+            if following := next(coming, None):
+                return following
+        return None
+
+    def now(self) -> Timeline:
+        """The events as the sources have them now."""
+        with self._lock:
+            due = [feed for feed in self.feeds if feed.is_due()]
+            if due and any(self._refresh(due)):
+                self._arrange()
+            return self._timeline
+
+    def outages(self) -> list[Outage]:
+        """The calendars that cannot be read now."""
+        self.now()
+        return [outage for feed in self.feeds for outage in feed.outages()]
+
+    def labels(self) -> list[str]:
+        """The labels of all calendars."""
+        self.now()
+        return sorted({label for feed in self.feeds for label in feed.labels()})
+
+    def warm(self, clock: Callable[[], datetime]) -> None:
+        """Read everything, and work out some years around now, beside all other work."""
+        Thread(target=self._warm, args=(clock,), daemon=True).start()
+
+    def _warm(self, clock: Callable[[], datetime]) -> None:
+        for number in range(2 * _AHEAD):
+            quarters = (number + 1) // 2 * (1 if number % 2 else -1)
+            try:
+                self.now().warm(clock() + quarters * _QUARTER, self.progress.tell)
+            except (SourceError, OverflowError):
+                return
+
+    def _refresh(self, feeds: Sequence[Feed]) -> Iterable[bool]:
+        if len(feeds) == 1:
+            return [feeds[0].refresh(self.progress.tell)]
+        with ThreadPoolExecutor(len(feeds)) as pool:
+            return list(pool.map(lambda feed: feed.refresh(self.progress.tell), feeds))
+
+    def _arrange(self) -> None:
+        """Put together what belongs to one UID of one source, and keep what was read of it."""
+        groups: dict[tuple[str, str], list[Labelled]] = {}
+        for feed in self.feeds:
+            for labelled in feed.labelled():
+                groups.setdefault((feed.source.label, labelled.block.uid), []).append(labelled)
+        known, self._courses = self._courses, {}
+        for key, group in groups.items():
+            course = known.get(key)
+            is_same = course is not None and list(course.labelled) == group
+            self._courses[key] = course if course is not None and is_same else Course(*key, group)
+        self._timeline = Timeline(list(self._courses.values()), self.zone, self._owners)

@@ -1,0 +1,124 @@
+"""Reads the events of a calendar with icalendar, and drops what in them is broken."""
+
+import logging
+import re
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date, datetime, timedelta, timezone, tzinfo
+from threading import Lock
+from typing import Any
+
+import x_wr_timezone
+from icalendar import Calendar, vDDDTypes
+from icalendar import Event as VEvent
+from icalendar.error import GloballyUniqueTZIDGuessed
+from icalendar.prop import vBroken
+from icalendar.timezone import tzp
+
+from calendar_server.documents import Block, Header
+
+_LOG = logging.getLogger("calendar_server")
+_ZONES = Lock()
+_SINGLE = (
+    "DTSTART",
+    "DTEND",
+    "DURATION",
+    "RECURRENCE-ID",
+    "UID",
+    "CLASS",
+    "STATUS",
+    "TRANSP",
+    "SEQUENCE",
+    "SUMMARY",
+    "LOCATION",
+)
+_TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID")
+# The names that Windows shows of its zones, such as (UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna.
+_OFFSET = re.compile(r"\(?(?:UTC|GMT)([+-])(\d{1,2}):?(\d{2})\b")
+
+
+def read_components(blocks: Sequence[Block], label: str) -> list[tuple[Block, VEvent]]:
+    """The events of some blocks, each with its own, without the properties that cannot be read.
+
+    What is left out is told to the log, by the label of its calendar and the name of the property.
+    """
+    found: list[tuple[Block, VEvent]] = []
+    for header in {id(block.header): block.header for block in blocks}.values():
+        under = [block for block in blocks if block.header is header]
+        found += [pair for pair in _parse(header, under, label) if _mend(pair[1], label)]
+    return found
+
+
+def _parse(header: Header, blocks: Sequence[Block], label: str) -> list[tuple[Block, VEvent]]:
+    """The events of some blocks; one that is broken, or a zone that is, does not take the others with it."""
+    inner = "".join(block.text for block in blocks)
+    zones = "".join(zone for name, zone in header.zones if name in inner)
+    for text in {zones + inner: None, inner: None}:
+        with suppress(Exception):
+            return list(zip(blocks, _events(header, text), strict=True))
+    if len(blocks) > 1:
+        return [pair for block in blocks for pair in _parse(header, [block], label)]
+    _LOG.warning("%s: skipped an event that cannot be read", label)
+    return []
+
+
+def _events(header: Header, inner: str) -> list[VEvent]:
+    zone = f"X-WR-TIMEZONE:{header.zone}\n" if header.zone else ""
+    # icalendar remembers zones by their names for the whole process, and two files may mean different ones.
+    with _ZONES, warnings.catch_warnings():
+        tzp.use_default()
+        warnings.simplefilter("ignore", GloballyUniqueTZIDGuessed)
+        calendar = Calendar.from_ical(f"BEGIN:VCALENDAR\n{zone}{inner}END:VCALENDAR\n")
+        return (x_wr_timezone.to_standard(calendar) if zone else calendar).events
+
+
+def _mend(event: VEvent, label: str) -> bool:
+    """Drop what is broken from an event; whether enough is left to say when it is."""
+    broken = sorted({name or "line" for name, _ in event.errors})
+    for name in broken:
+        _keep(event, name, [value for value in values(event, name) if not isinstance(value, vBroken)])
+    for name in _SINGLE:
+        _keep(event, name, values(event, name)[:1])
+    if not isinstance(getattr(event.get("DTSTART"), "dt", None), datetime | date):
+        _LOG.warning("%s: skipped an event without a readable DTSTART", label)
+        return False
+    if broken:
+        _LOG.warning("%s: skipped unreadable %s of an event", label, ", ".join(broken))
+    for name in _TIMES:
+        _place(event, name)
+    return True
+
+
+def _keep(event: VEvent, name: str, kept: list[Any]) -> None:
+    if not kept:
+        event.pop(name, None)
+    elif len(kept) < len(values(event, name)):
+        event[name] = kept[0] if len(kept) == 1 else kept
+
+
+def _place(event: VEvent, name: str) -> None:
+    """Give a time in a zone that nobody knows the offset that the name of the zone says."""
+    value = event.get(name)
+    zone = _named_offset(str(value.params.get("TZID", ""))) if value is not None else None
+    if zone and isinstance(value.dt, datetime) and value.dt.tzinfo is None:
+        event[name] = vDDDTypes(value.dt.replace(tzinfo=zone))
+
+
+def _named_offset(name: str) -> tzinfo | None:
+    match = _OFFSET.match(name)
+    if match is None:
+        return None
+    offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
+    return timezone(-offset if match[1] == "-" else offset) if offset < timedelta(days=1) else None
+
+
+def values(event: VEvent, name: str) -> list[Any]:
+    """The values of a property, however often it is there."""
+    value = event.get(name)
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def text(value: object) -> str:
+    """A value as text without blanks around it; nothing is an empty one."""
+    return str(value or "").strip()

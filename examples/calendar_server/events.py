@@ -1,0 +1,75 @@
+"""An event at one time as the DTOs that tools return."""
+
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta, tzinfo
+
+from calendar_server.availability import Interval
+from calendar_server.dtos import Event, EventRow, Moment, Slot, Unavailable
+from calendar_server.feeds import Outage
+from calendar_server.timeline import Found
+
+_DAY = timedelta(days=1)
+
+
+def make_event(found: Found, now: datetime, zone: tzinfo) -> Event:
+    """All that is known of an event, in the words of the DTO. A time that is the same in every zone has no offset."""
+    happening, facts = found.happening, found.facts
+    start, end = happening.start.astimezone(zone), happening.end.astimezone(zone)
+    times: tuple[Moment, Moment] = start, end
+    if happening.is_all_day:
+        times = start.date(), max(start.date(), end.date() - _DAY)
+    elif happening.is_floating:
+        times = start.replace(tzinfo=None), end.replace(tzinfo=None)
+    return Event(
+        id=found.identity,
+        title=facts.title,
+        start=times[0],
+        end=times[1],
+        is_all_day=happening.is_all_day,
+        is_busy=facts.is_busy,
+        my_attendance_status=facts.attendance,
+        status=facts.status(happening.start, happening.end, now),
+        location=facts.location,
+        calendar=found.label,
+        attendee_count=len(facts.attendees),
+        has_video=facts.link is not None,
+        attendees=list(facts.attendees),
+        organizer=facts.organizer,
+        video_url=facts.link.url if facts.link else None,
+        url=facts.url,
+        notes=facts.notes,
+        held_at="strict" if found.is_private else None,
+    )
+
+
+def make_row(found: Found, event: Event, day: date, zone: tzinfo) -> EventRow:
+    """An event as one row of the list of a day."""
+    extra = {
+        "time": _time(found, day, zone),
+        "video": found.facts.link.service if found.facts.link else None,
+        "attendees": event.attendee_count or None,
+    }
+    return EventRow(**{**dict(event), **extra})
+
+
+def make_slot(gap: Interval, zone: tzinfo) -> Slot:
+    """A gap in the time of its reader."""
+    minutes = (gap.end - gap.start) // timedelta(minutes=1)
+    return Slot(start=gap.start.astimezone(zone), end=gap.end.astimezone(zone), minutes=minutes)
+
+
+def make_unavailable(outages: Iterable[Outage]) -> list[Unavailable]:
+    """What an answer says of calendars that are missing in it, or old."""
+    return [
+        Unavailable(calendar=each.label, reason=each.reason, since=each.since, last_read=each.last_read)
+        for each in outages
+    ]
+
+
+def _time(found: Found, day: date, zone: tzinfo) -> str:
+    """When an event is, as a day sees it: what is on another day has its date."""
+    if found.happening.is_all_day:
+        return "all day"
+    moments = (each.astimezone(zone) for each in (found.happening.start, found.happening.end))
+    start, end = (f"{each:%H:%M}" if each.date() == day else f"{each:%Y-%m-%d %H:%M}" for each in moments)
+    return f"{start} - {end}{' local time' if found.happening.is_floating else ''}"

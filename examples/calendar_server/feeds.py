@@ -1,0 +1,117 @@
+"""Keeps what a source gave: while it is down, the last good reading serves, and says since when."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from time import monotonic
+from typing import Any
+
+from calendar_server.documents import Document, read_document
+from calendar_server.sources import Piece, Reason, Source, SourceError, Tell
+from calendar_server.timeline import Labelled
+
+_LOG = logging.getLogger("calendar_server")
+_PATIENCE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A calendar that cannot be read: since when, and when it last could be (`None`: never)."""
+
+    label: str
+    reason: Reason
+    remedy: str
+    since: datetime
+    last_read: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    piece: Piece
+    document: Document | None
+    outage: Outage | None
+    read_at: datetime | None
+
+    @property
+    def label(self) -> str:
+        named = self.document.name if self.document and self.piece.is_guess else ""
+        return named or self.piece.label
+
+
+@dataclass(slots=True, eq=False)
+class Feed:
+    """A source with its last good reading. It is looked at again after `every` seconds at the earliest."""
+
+    source: Source
+    clock: Callable[[], datetime]
+    every: float
+    kept: dict[str, _Kept] = field(default_factory=dict, repr=False)
+    outage: Outage | None = None
+    read_at: datetime | None = None
+    due: float = 0.0
+
+    def is_due(self) -> bool:
+        """Whether it is time to look again."""
+        return monotonic() >= self.due
+
+    def refresh(self, tell: Tell) -> bool:
+        """Look at the source; whether there is anything new. What cannot be read stays as it was."""
+        before = {name: kept.document for name, kept in self.kept.items()}
+        try:
+            pieces = self.source.pieces(tell)
+            self.kept = dict(self._keep(pieces, tell))
+            self.outage, self.read_at = None, self.clock()
+        except SourceError as error:
+            self.outage = self._out(self.source.label, error, self.outage, self.read_at)
+        finally:
+            self.due = monotonic() + self.every
+        return before != {name: kept.document for name, kept in self.kept.items()}
+
+    def labelled(self) -> Iterator[Labelled]:
+        """All events of the last good reading, each with its calendar."""
+        for kept in self.kept.values():
+            if kept.document:
+                for block in kept.document.blocks:
+                    yield Labelled(block.header.name or kept.label if kept.piece.is_guess else kept.label, block)
+
+    def outages(self) -> list[Outage]:
+        """What cannot be read now: the source, or some of its pieces, one for each calendar."""
+        if self.outage:
+            return [self.outage]
+        found = [kept.outage for kept in self.kept.values() if kept.outage]
+        return list({each.label: each for each in reversed(found)}.values())
+
+    def labels(self) -> list[str]:
+        """The calendars in it; the label of the source where none is known."""
+        found = dict.fromkeys(each.label for each in self.labelled())
+        return list(found or dict.fromkeys(kept.label for kept in self.kept.values())) or [self.source.label]
+
+    def _keep(self, pieces: Any, tell: Tell) -> Iterator[tuple[str, _Kept]]:
+        until = monotonic() + _PATIENCE
+        for place, piece in enumerate(pieces):
+            known = self.kept.get(piece.name)
+            if known and known.piece.state == piece.state and known.piece.label == piece.label:
+                yield piece.name, known
+                continue
+            if monotonic() > until:
+                raise SourceError("too_slow", "Split it into calendars with fewer events.")
+            tell(place, len(pieces))
+            yield piece.name, self._read(piece, known)
+
+    def _read(self, piece: Piece, known: _Kept | None) -> _Kept:
+        try:
+            document = read_document(piece.load())
+        except SourceError as error:
+            kept = known or _Kept(piece, None, None, None)
+            # The state is that of the broken piece: it is tried again when it changes.
+            return replace(kept, piece=piece, outage=self._out(kept.label, error, kept.outage, kept.read_at))
+        kept = _Kept(piece, document, None, self.clock())
+        if document.left_out:
+            _LOG.warning("%s: skipped %d events without an end or too large", kept.label, document.left_out)
+        return kept
+
+    def _out(self, label: str, error: SourceError, known: Outage | None, read_at: datetime | None) -> Outage:
+        if known is None or known.reason != error.reason:
+            _LOG.warning("%s: cannot be read (%s). %s", label, error.reason, error.remedy)
+        return Outage(label, error.reason, error.remedy, known.since if known else self.clock(), read_at)

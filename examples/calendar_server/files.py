@@ -1,0 +1,74 @@
+"""Calendars in .ics files: one file, or all that are in a folder and below it."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from stat import S_ISREG
+
+from calendar_server.documents import LARGEST
+from calendar_server.sources import Piece, SourceError, Tell
+
+_MOST_FILES = 100_000
+_MISSING = "Check that the file or folder is there and may be read."
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A file or a folder. Without a `name`, calendars are labelled as they call themselves, else by file or folder."""
+
+    path: Path = field(repr=False)
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.name or self.path.stem or "Calendar"
+
+    def pieces(self, tell: Tell) -> Sequence[Piece]:
+        """The files as they are now; none of them is read.
+
+        Raises:
+            SourceError: There is no such file or folder, or it may not be read.
+        """
+        try:
+            found = [self._piece(path) for path in self._paths()]
+        except OSError as error:
+            raise SourceError("missing", _MISSING) from error
+        return [piece for piece in found if piece]
+
+    def _paths(self) -> Iterator[str]:
+        if not self.path.is_dir():
+            yield str(self.path)
+            return
+        os.scandir(self.path).close()
+        count = 0
+        for folder, _, names in os.walk(self.path):
+            for name in sorted(names):
+                if name.lower().endswith(".ics"):
+                    count += 1
+                    if count > _MOST_FILES:
+                        raise SourceError("too_large", f"Keep it under {_MOST_FILES} files.")
+                    yield os.path.join(folder, name)  # noqa: PTH118
+
+    def _piece(self, path: str) -> Piece | None:
+        """A file, unless it went away or is no regular one, which could be read for ever."""
+        try:
+            seen = os.stat(path)  # noqa: PTH116
+        except FileNotFoundError:
+            if path == str(self.path):
+                raise
+            return None
+        if not S_ISREG(seen.st_mode):
+            return None
+        state = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
+        return Piece(path, self.label, state, partial(_read, path, seen.st_size), is_guess=not self.name)
+
+
+def _read(path: str, size: int) -> bytes:
+    if size > LARGEST:
+        raise SourceError("too_large", f"Keep it under {LARGEST // 2**20} MB; archive what is long past.")
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise SourceError("missing", _MISSING) from error

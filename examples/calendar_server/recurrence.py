@@ -1,0 +1,220 @@
+"""When the events of one UID take place (RFC 5545, 3.8.5): in a window, with lengths that are true in every zone."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from math import prod
+from typing import Any
+
+from icalendar import Event as VEvent
+from icalendar import vDDDTypes
+from icalendar.prop import vRecur
+from recurring_ical_events import EventAdapter, Occurrence, Series
+
+from calendar_server.components import values
+
+Moment = datetime | date
+
+MOST_A_YEAR = 10_000
+"""An event that can be there more often than that in a year is no event but a trap."""
+_YEAR = timedelta(days=366)
+_PERIODS = {
+    "SECONDLY": timedelta(seconds=1),
+    "MINUTELY": timedelta(minutes=1),
+    "HOURLY": timedelta(hours=1),
+    "DAILY": timedelta(days=1),
+}
+_STEPS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1)}
+_IN_EVERY_MONTH = 28
+_WITHOUT_DAYS = {"FREQ", "INTERVAL", "UNTIL", "WKST"}
+# Parts that say no more than DTSTART does.
+_ITS_OWN = {
+    "MONTHLY": (set(), {"BYMONTHDAY"}),
+    "YEARLY": (set(), {"BYMONTH"}, {"BYMONTH", "BYMONTHDAY"}),
+}
+_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+# The library looks at times without a zone as if they had that of the window.
+_MARGIN = timedelta(days=2)
+
+
+class TooOftenError(Exception):
+    """A rule repeats more often than any calendar does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One occurrence: when it is, in UTC, and the place of the component that it comes from."""
+
+    start: datetime
+    end: datetime
+    number: int
+    is_all_day: bool
+    is_floating: bool
+    is_override: bool
+
+
+class _Adapter(EventAdapter):
+    def __init__(self, component: VEvent, number: int, zone: tzinfo) -> None:
+        super().__init__(component)
+        self.component, self.number, self.zone = component, number, zone
+        # 3.8.5.3: where there is a DTEND, all of a series take exactly as long as the first, whatever the clocks do.
+        self.exact = _exact(component, zone)
+
+
+class _Occurrence(Occurrence):
+    def __init__(self, adapter: _Adapter, start: Any = None, end: Any = None, sequence: int = -1) -> None:
+        super().__init__(adapter, start, end, sequence)
+        self.adapter, self.is_override = adapter, start is None and adapter.is_modification()
+
+
+class _Series(Series):
+    def occurrence(self, adapter: Any, start: Any = None, end: Any = None) -> _Occurrence:
+        return _Occurrence(adapter, start, end)
+
+
+def happenings(components: Mapping[int, VEvent], start: datetime, end: datetime, zone: tzinfo) -> Iterator[Happening]:
+    """Where one event and its changed occurrences are between two moments, in no order.
+
+    Args:
+        components: The event and its overrides, by numbers under which the happenings name them.
+        start: The first moment, in UTC.
+        end: The moment after the last.
+        zone: That of the reader, in which times without a zone are.
+
+    Raises:
+        TooOftenError: A rule repeats more often than any calendar does.
+        ValueError: A rule cannot be read.
+    """
+    for each in components.values():
+        _require_bearable(each)
+    adapters = [_Adapter(each, number, zone) for number, each in components.items()]
+    if not any(name in each for each in components.values() for name in ("RRULE", "RDATE", "RECURRENCE-ID")):
+        found: Iterable[Any] = [_Occurrence(each) for each in adapters]
+    else:
+        found = _series(adapters, start - _MARGIN).between(start - _MARGIN, end + _MARGIN)
+    for occurrence in found:
+        begins, ends = _span(occurrence, zone)
+        if begins < end and (ends > start or begins >= start):
+            yield Happening(
+                begins,
+                ends,
+                occurrence.adapter.number,
+                not isinstance(occurrence.start, datetime),
+                getattr(occurrence.start, "tzinfo", UTC) is None,
+                occurrence.is_override,
+            )
+
+
+def midnight(day: date, zone: tzinfo) -> datetime:
+    """The moment at which a day begins, in UTC."""
+    return to_utc(datetime.combine(day, time()), zone)
+
+
+def to_utc(when: Moment, zone: tzinfo) -> datetime:
+    """A moment in UTC. What has no zone is in that of the reader, and a date begins with its first moment.
+
+    A local time that a change of the clock skips or repeats is read as RFC 5545, 3.3.5 says.
+    """
+    if not isinstance(when, datetime):
+        return midnight(when, zone)
+    return (when if when.tzinfo else when.replace(tzinfo=zone)).astimezone(UTC)
+
+
+def _span(occurrence: Any, zone: tzinfo) -> tuple[datetime, datetime]:
+    start = to_utc(occurrence.start, zone)
+    if not isinstance(occurrence.start, datetime):
+        return start, midnight(max(occurrence.end, occurrence.start + timedelta(days=1)), zone)
+    if occurrence.end - occurrence.start != occurrence.adapter.duration:
+        return start, max(start, to_utc(occurrence.end, zone))
+    if occurrence.adapter.exact is not None:
+        return start, start + occurrence.adapter.exact
+    # 3.8.5.3: days of a DURATION are days of the calendar, its hours are exact.
+    duration = abs(occurrence.adapter.duration)
+    days = to_utc(occurrence.start + timedelta(days=duration.days), zone)
+    return start, days + timedelta(seconds=duration.seconds)
+
+
+def _exact(component: VEvent, zone: tzinfo) -> timedelta | None:
+    """The time from DTSTART to DTEND, whichever is first; the one without a zone is in that of the other."""
+    start, end = component["DTSTART"].dt, getattr(component.get("DTEND"), "dt", None)
+    if not (isinstance(start, datetime) and isinstance(end, datetime)):
+        return None
+    zone = start.tzinfo or end.tzinfo or zone
+    return abs(to_utc(end, zone) - to_utc(start, zone))
+
+
+def _series(adapters: Sequence[_Adapter], start: datetime) -> _Series:
+    overrides = [each for each in adapters if each.is_modification()]
+    if any(each.has_recurrence_rules() for each in overrides):
+        return _Series(adapters)
+    reach = max((each.extend_query_span_by[0] for each in adapters), default=timedelta())
+    forward = [each if each in overrides else _forward(each, start - reach) for each in adapters]
+    return _Series(forward)
+
+
+def _forward(adapter: _Adapter, before: datetime) -> _Adapter:
+    """The same events from shortly before a moment on, where the rule is one that goes on alike from there.
+
+    A rule is worked out from its first event on, which for one of ten years ago is most of the work.
+    """
+    component = adapter.component
+    rules = values(component, "RRULE")
+    start: Moment = component["DTSTART"].dt
+    later = _later(rules[0], start, before) if len(rules) == 1 else start
+    if later <= start:
+        return adapter
+    moved = component.copy()
+    for name in ("DTSTART", "DTEND"):
+        if name in component:
+            moved[name] = vDDDTypes(component[name].dt + (later - start))
+    return _Adapter(moved, adapter.number, adapter.zone)
+
+
+def _later(rule: vRecur, start: Moment, before: datetime) -> Moment:
+    """An event of a rule before some moment, from which on the rule has the same events as from its start on."""
+    frequency, interval = str(rule["FREQ"][0]), int(rule.get("INTERVAL", [1])[0])
+    parts = rule.keys() - _WITHOUT_DAYS
+    ahead = before - to_utc(start, UTC)
+    if interval < 1 or ahead < _YEAR:
+        return start
+    if frequency in _STEPS and parts <= ({"BYDAY"} if frequency == "WEEKLY" else set()):
+        day = start + _STEPS[frequency] * interval * (ahead // (_STEPS[frequency] * interval))
+        return _in_week(rule, day) if parts else day
+    own = {"BYMONTH": [start.month], "BYMONTHDAY": [start.day]}
+    is_own = parts in _ITS_OWN.get(frequency, ()) and all(list(rule[part]) == own[part] for part in parts)
+    if is_own and start.day <= _IN_EVERY_MONTH:
+        return _in_month(start, before, interval * (12 if frequency == "YEARLY" else 1))
+    return start
+
+
+def _in_month(start: Moment, before: datetime, interval: int) -> Moment:
+    ahead = (before.year - start.year) * 12 + before.month - start.month - 1
+    years, month = divmod(start.month - 1 + ahead // interval * interval, 12)
+    return start.replace(year=start.year + years, month=month + 1)
+
+
+def _in_week(rule: vRecur, day: Moment) -> Moment:
+    """The first event of a weekly rule in the week of a day."""
+    first = _WEEKDAYS.index(str(rule.get("WKST", ["MO"])[0]))
+    monday = day - timedelta(days=(day.weekday() - first) % 7)
+    week = [monday + timedelta(days=each) for each in range(7)]
+    return next((each for each in week if _WEEKDAYS[each.weekday()] in rule["BYDAY"]), day)
+
+
+def _require_bearable(component: VEvent) -> None:
+    for rule in values(component, "RRULE"):
+        if _most_a_year(rule) > MOST_A_YEAR:
+            raise TooOftenError
+
+
+def _most_a_year(rule: vRecur) -> float:
+    """How often a rule can be true in a year at the most."""
+    frequency = str(rule.get("FREQ", [""])[0])
+    interval = max(1, int(rule.get("INTERVAL", [1])[0]))
+    period = _PERIODS.get(frequency, timedelta(days=1))
+    # A rule by the hour has its BYHOUR as a filter, one by the day has an event at each.
+    finer = {"SECONDLY": (), "MINUTELY": ("BYSECOND",), "HOURLY": ("BYSECOND", "BYMINUTE")}
+    parts = finer.get(frequency, ("BYSECOND", "BYMINUTE", "BYHOUR"))
+    return (
+        _YEAR / (period * (interval if frequency in _PERIODS else 1)) * prod(len(rule.get(each, "1")) for each in parts)
+    )
