@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, computed_field, create_model
 
-from mcpshape import Always, Clip, Derived, Grant, Mask, Never, Policy, Since, Toggle, When
+from mcpshape import Always, Clip, Derived, Grant, Mask, Never, Notice, Policy, Since, Toggle, When
 
 MASK = "[masked]"
 CLIP = 5
@@ -26,6 +26,11 @@ class FieldSpec:
     rule: Any = None
     alias: str | None = None
     children: tuple["RecordSpec", ...] = ()
+    is_notice: bool = False
+
+    @property
+    def markers(self) -> tuple[Any, ...]:
+        return (*((self.rule,) if self.rule is not None else ()), *((Notice(),) if self.is_notice else ()))
 
     @property
     def key(self) -> str:
@@ -83,6 +88,8 @@ def expected_record(spec: RecordSpec, value: Any, grant: Grant | None) -> dict[s
         if outcome == "drop":
             continue
         raw = getattr(value, each.name)
+        if each.is_notice and outcome != "mask" and raw in (None, "", [], {}):
+            continue
         shown[each.key] = (
             MASK if outcome == "mask" else _clipped(raw) if outcome == "clip" else _expected(spec, each, raw, grant)
         )
@@ -173,7 +180,7 @@ def _getter(each: FieldSpec) -> Any:
     def get(self: Any) -> str:
         return f"CANARY-computed-{each.name}-{type(self).__name__.removesuffix('Sub')}"
 
-    get.__annotations__["return"] = Annotated[str, each.rule] if each.rule is not None else str
+    get.__annotations__["return"] = Annotated[str, *each.markers] if each.markers else str
     return get
 
 
@@ -196,7 +203,7 @@ def _annotation(each: FieldSpec, own_name: str) -> tuple[Any, Any]:
         "same": lambda: GenericAlias(list, (own_name,)),
     }
     annotation = _PLAIN[each.kind] if each.kind in _PLAIN else held[each.kind]()
-    marked = Annotated[annotation, each.rule] if each.rule is not None else annotation
+    marked = Annotated[annotation, *each.markers] if each.markers else annotation
     return marked, Field(default=..., serialization_alias=each.alias)
 
 
@@ -241,7 +248,8 @@ def records(draw: st.DrawFn, policy: Policy | None, depth: int = 2) -> RecordSpe
         needs_rule = policy is not None and kind not in {"one", "maybe_one", "many", "either", "same"}
         rule = draw(rules(policy, names, is_text=is_text)) if needs_rule or draw(st.booleans()) else None
         alias = f"alias{place}" if draw(st.booleans()) else None
-        fields.append(FieldSpec(f"field{place}", kind, rule, alias, children))
+        is_notice = kind not in {"number", "one", "either"} and draw(st.integers(0, 3)) == 0
+        fields.append(FieldSpec(f"field{place}", kind, rule, alias, children, is_notice))
     return RecordSpec(tuple(fields), draw(st.booleans()))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from mcpshape._caller import Caller, current_caller
 from mcpshape._decisions import Decisions
 from mcpshape._failure import crash, explain
-from mcpshape._fields import Chosen, choose_fields, choose_layout, is_chosen, keep_chosen
+from mcpshape._fields import Chosen, choose_fields, choose_layout, is_chosen, is_told, keep_chosen
 from mcpshape._guards import Plan
 from mcpshape._page import WHOLE_ANSWER, Limits, Page, Turn, fill, tell
 from mcpshape._paths import Paths, count_entries, list_paths
@@ -199,7 +199,7 @@ def _partial(view: View, chosen: Chosen) -> View:
         UserError: Nothing of that may be told.
     """
     data = keep_chosen(view.data, chosen)
-    if not data:
+    if not is_told(data, view.layout, chosen):
         raise UserError(_NOTHING_TOLD, code="nothing_told", hint=_CHOOSE_OTHERS)
     return replace(view, data=data, layout=choose_layout(view.layout, chosen))
 

@@ -1,6 +1,7 @@
 """The core schemas of DTO classes: models, dataclasses and TypedDicts, read by their declared fields."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import CoreConfig, CoreSchema, core_schema
@@ -12,20 +13,30 @@ CONFIG = CoreConfig(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How one field is written; for a notice, the function that tells whether a value of it is left out."""
+
+    schema: CoreSchema
+    leave_out: Callable[[Any], bool] | None = None
+
+
 def model(
     record: Record,
     ref: str,
     stored: list[Field],
-    kept: Mapping[str, CoreSchema],
+    kept: Mapping[str, Entry],
     computed: list[core_schema.ComputedField],
 ) -> CoreSchema:
     """A model, with the fields in `kept`."""
     # Withheld fields stay known and excluded: a union compares the number of known fields with the value's.
+    entries = {each.name: kept.get(each.name, Entry(core_schema.any_schema())) for each in stored}
     fields = {
         each.name: core_schema.model_field(
-            kept.get(each.name, core_schema.any_schema()),
+            entries[each.name].schema,
             serialization_alias=each.key,
             serialization_exclude=each.name not in kept,
+            serialization_exclude_if=entries[each.name].leave_out,
         )
         for each in stored
     }
@@ -33,24 +44,36 @@ def model(
     return core_schema.model_schema(stand_in(record.cls), inner, config=CONFIG, ref=ref)
 
 
-def dataclass(
+def data_class(
     record: Record,
     ref: str,
     shown: list[Field],
-    kept: Mapping[str, CoreSchema],
+    kept: Mapping[str, Entry],
     computed: list[core_schema.ComputedField],
 ) -> CoreSchema:
     """A dataclass, with the fields in `shown`."""
-    fields = [core_schema.dataclass_field(each.name, kept[each.name], serialization_alias=each.key) for each in shown]
+    fields = [
+        core_schema.dataclass_field(
+            each.name,
+            kept[each.name].schema,
+            serialization_alias=each.key,
+            serialization_exclude_if=kept[each.name].leave_out,
+        )
+        for each in shown
+    ]
     inner = core_schema.dataclass_args_schema(record.name, fields, computed_fields=computed)
     names = [each.name for each in shown]
     return core_schema.dataclass_schema(stand_in(record.cls), inner, names, config=CONFIG, ref=ref)
 
 
-def typed_dict(ref: str, stored: list[Field], kept: Mapping[str, CoreSchema]) -> CoreSchema:
+def typed_dict(ref: str, stored: list[Field], kept: Mapping[str, Entry]) -> CoreSchema:
     """A TypedDict, with the fields in `kept`; keys that a value lacks are null."""
     fields = {
-        each.name: core_schema.typed_dict_field(kept[each.name], serialization_alias=each.key)
+        each.name: core_schema.typed_dict_field(
+            kept[each.name].schema,
+            serialization_alias=each.key,
+            serialization_exclude_if=kept[each.name].leave_out,
+        )
         for each in stored
         if each.name in kept
     }

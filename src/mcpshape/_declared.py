@@ -212,10 +212,7 @@ class _Reader:
             path = f"{cls.__name__}.{name}"
             if field.get("serialization_exclude") or field.get("init_only"):
                 continue
-            if "serialization_exclude_if" in field:
-                self.problems.append(
-                    Problem(path, "exclude_if drops its key by value.", "Use a rule, or let it be null.")
-                )
+            self.problems += _dropping(field, path)
             node = self.read(field["schema"], path)
             if name in infos and infos[name].default is None and not may_be_none(node):
                 self.problems.append(
@@ -233,6 +230,7 @@ class _Reader:
     def _read_computed(self, cls: type, schema: Schema) -> Iterator[Field]:
         for computed in schema.get("computed_fields", ()):
             name = computed["property_name"]
+            self.problems += _dropping(computed, f"{cls.__name__}.{name}")
             node = self.read(computed["return_schema"], f"{cls.__name__}.{name}")
             yield Field(
                 name,
@@ -281,6 +279,11 @@ class _Reader:
 
 def _nullable(node: Node) -> Node:
     return node if isinstance(node, Nullable) else Nullable(node)
+
+
+def _dropping(field: Schema, path: str) -> Iterator[Problem]:
+    if "serialization_exclude_if" in field:
+        yield Problem(path, "exclude_if drops its key by value.", "Use Notice(), a rule, or let it be null.")
 
 
 def _fields_schema(schema: Schema) -> Schema:

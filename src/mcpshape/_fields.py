@@ -1,7 +1,8 @@
 """A choice of fields, by dotted paths: it only ever leaves out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from mcpshape._guards import WHOLE, Plan, outcomes
@@ -11,17 +12,18 @@ from mcpshape._paths import keys_at
 from mcpshape._scope import PAGE
 from mcpshape.errors import UserError
 from mcpshape.policy import Grant
-from mcpshape.rules import Drop
+from mcpshape.rules import Drop, RowCap
 
 Chosen = Mapping[str, "Chosen"]
 _ANY = "*"
 _NOTHING = object()
+_UNASKED: Chosen = MappingProxyType({})
 
 
 def choose_fields(plan: Plan, paths: Sequence[str], grant: Grant | None) -> Chosen:
     """The tree of the chosen paths, in which `*` is any key of an object whose keys are data.
 
-    A row always keeps what says at which level it is held.
+    What holds a chosen field always keeps its notices, and a row what says at which level it is held.
 
     Raises:
         UserError: A path names no field of the answer; those that the grant lets out are named.
@@ -45,12 +47,22 @@ def _choose(plan: Plan, level: dict[str, Any], keys: Sequence[str]) -> bool:
         found = [(record, field) for record in records if (field := _field(plan, record, key))]
         if not found:
             return False
-        level |= {cap.key: {} for record, _ in found if (cap := plan.cap(record)) and cap.key not in level}
+        level |= {each: _UNASKED for record in records for each in _always_kept(plan, record) if each not in level}
+        if level.get(key) is _UNASKED:
+            del level[key]
         level = level.setdefault(key, {})
         for _ in range(_keyed(found[0][1].node) if keys[place + 1 :] else 0):
             level = level.setdefault(_ANY, {})
         records = _records(plan, [field.node for _, field in found])
     return True
+
+
+def _always_kept(plan: Plan, record: Record) -> Iterator[str]:
+    """The keys that no choice leaves out."""
+    for each in record.fields:
+        guard = plan.guard(record, each)
+        if guard.is_notice or isinstance(guard.rule, RowCap):
+            yield each.key
 
 
 def _field(plan: Plan, record: Record, key: str) -> Field | None:
@@ -98,6 +110,18 @@ def keep_chosen(data: Mapping[str, Any], chosen: Chosen) -> Mapping[str, Any]:
     """
     kept = _keep(data, chosen)
     return {} if kept is _NOTHING else kept
+
+
+def is_told(kept: Mapping[str, Any], layout: Layout, chosen: Chosen) -> bool:
+    """Whether something of what was chosen is told; a notice that holds nothing tells so by its absence."""
+    return any(chosen.get(key) is not _UNASKED for key in kept) or _may_be_told(layout, chosen)
+
+
+def _may_be_told(layout: Layout, chosen: Chosen) -> bool:
+    while layout.form == "array":
+        layout = layout.at(_ANY)
+    asked = {key: inner for key, inner in chosen.items() if inner is not _UNASKED and key in layout.fields}
+    return any(not inner or _may_be_told(layout.fields[key], inner) for key, inner in asked.items())
 
 
 def choose_layout(layout: Layout, chosen: Chosen) -> Layout:

@@ -38,6 +38,7 @@ class Guard:
     clip: Clip | None = None
     rows: Rows | None = None
     is_prose: bool = False
+    is_notice: bool = False
 
     def hides_rows(self, grant: Grant | None) -> bool:
         """Whether some rows of this list are gone under a grant."""
@@ -94,6 +95,11 @@ def decide(plan: Plan, record: Record, field: Field, grant: Grant | None) -> Act
     guard = plan.guard(record, field)
     action = _apply(plan, record, field, grant)
     return guard.clip if guard.clip and isinstance(action, Show) else action
+
+
+def may_be_silent(plan: Plan, record: Record, field: Field, action: Action) -> bool:
+    """Whether a field has no key where it holds nothing: a mask stands there whatever it holds."""
+    return plan.guard(record, field).is_notice and not isinstance(action, Mask)
 
 
 def outcomes(plan: Plan, record: Record, field: Field) -> frozenset[Action]:

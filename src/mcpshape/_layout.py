@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
-from mcpshape._guards import Plan, decide
+from mcpshape._guards import Plan, decide, may_be_silent
 from mcpshape._nodes import (
     Choice,
     Converted,
@@ -130,12 +130,12 @@ class _Drawer:
             action, guard = decide(self.plan, record, each, self.grant), self.plan.guard(record, each)
             if isinstance(action, Drop):
                 continue
-            if isinstance(guard.rule, RowCap):
-                yield each.key, Layout(form="value", is_optional=True)
-            elif not isinstance(action, Show | Clip):
-                yield each.key, _VALUE
+            if isinstance(guard.rule, RowCap) or not isinstance(action, Show | Clip):
+                place = _VALUE
             else:
-                yield each.key, Layout(is_prose=True, form="value") if guard.is_prose else self.node(each.node)
+                place = Layout(is_prose=True, form="value") if guard.is_prose else self.node(each.node)
+            is_optional = isinstance(guard.rule, RowCap) or may_be_silent(self.plan, record, each, action)
+            yield each.key, replace(place, is_optional=is_optional)
 
     def node(self, node: Node) -> Layout:
         match node:

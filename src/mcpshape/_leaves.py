@@ -1,13 +1,18 @@
 """The core schemas of single values, arrays and counts, as a writer puts them together."""
 
+import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
 from typing import Any
 
-from pydantic import SerializationInfo
+from pydantic import RootModel, SerializationInfo
 from pydantic_core import CoreSchema, core_schema
 
+from mcpshape._cleaning import clean_text
 from mcpshape._nodes import Kind, Scalar
 from mcpshape._values import Check, as_list, as_text, concealed, exact_integer, finite, one_of, text_or_none
 
@@ -126,6 +131,33 @@ def _visible_rows(owner: Any, name: str, hidden: str | None) -> Any:
 def without(hidden: str) -> Callable[[Any], list[Any]]:
     """The function that drops the rows in which a field is true."""
     return lambda rows: [row for row in rows if not read_value(row, hidden)]
+
+
+def silence(hidden: str | None) -> Callable[[Any], bool]:
+    """The function that tells whether a notice holds nothing, once the rows in which a field is true are gone."""
+    if hidden is None:
+        return holds_nothing
+    keep = without(hidden)
+    return lambda rows: rows is None or holds_nothing(keep(rows))
+
+
+def holds_nothing(value: Any) -> bool:
+    """Whether a value is written as null or as an empty text, array or object."""
+    while isinstance(value, RootModel):
+        value = value.root
+    match value.value if isinstance(value, Enum) else value:
+        case None:
+            return True
+        case str() as text:
+            return not clean_text(text)
+        case float() as number:
+            return not math.isfinite(number)
+        case Decimal() as number:
+            return not number.is_finite()
+        case Sequence() | AbstractSet() | Mapping() as held:
+            return len(held) == 0
+        case _:
+            return False
 
 
 def read_value(row: Any, name: str) -> Any:

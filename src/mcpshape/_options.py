@@ -118,11 +118,13 @@ def page_problems(options: Options, plan: Plan) -> Iterator[Problem]:
         return
     if options.limit is None and options.budget is None:
         yield Problem("page", "nothing limits a page.", "Add limit= or budget=.")
-    if find_paged(plan, options.page) is None:
+    root = _root(plan)
+    if root and any(field.key == options.page and plan.guard(root, field).is_notice for field in root.fields):
+        yield Problem("page", f"{options.page!r} is a notice, which is told whole.", "Leave out Notice().")
+    elif find_paged(plan, options.page) is None:
         lists = ", ".join(place.key for place in _lists(plan)) or "none"
         inner = "its DTO can hold itself; wrap it in one that cannot" if _is_recursive(plan) else lists
         yield Problem("page", f"the answer has no list {options.page!r} of its own.", f"Its lists are: {inner}.")
-    root = _root(plan)
     if root and any(field.key == PAGE for field in root.fields):
         yield Problem("page", f"the DTO has a field {PAGE!r} of its own.", "Rename it.")
 
@@ -144,7 +146,8 @@ def _lists(plan: Plan) -> Iterator[Place]:
         yield WHOLE
     root = _root(plan)
     if root and not _is_recursive(plan):
-        yield from (Place(root.key, field.name, field.key) for field in root.fields if _is_list(field.node))
+        lists = (field for field in root.fields if _is_list(field.node) and not plan.guard(root, field).is_notice)
+        yield from (Place(root.key, field.name, field.key) for field in lists)
 
 
 def _is_list(node: Node) -> bool:

@@ -16,12 +16,14 @@ from mcpshape._problems import actions_of, guard_problems
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 from mcpshape.rules import (
+    HINTS,
     RULES,
     Always,
     Clip,
     Handle,
     Holds,
     Never,
+    Notice,
     Prose,
     Rows,
     Rule,
@@ -58,8 +60,9 @@ def compile_plan(declared: Any, policy: Policy | None, where: str) -> Plan:
 def _make_guard(field: Field, foreign: Rule | None, policy: Policy | None) -> Guard | Problem:
     """The guard of a field, or the one problem that keeps it from having one."""
     own: list[Rule | Rows] = [marker for marker in field.markers if isinstance(marker, RULES)]
-    if any(isinstance(marker, type) and issubclass(marker, RULES) for marker in field.markers):
-        return Problem("", "a rule is named but not made.", "Write it with parentheses, as in Always().")
+    if named := [each for each in field.markers if isinstance(each, type) and issubclass(each, (*RULES, *HINTS))]:
+        what = "hint" if issubclass(named[0], HINTS) else "rule"
+        return Problem("", f"a {what} is named but not made.", "Write it with parentheses, as in Always().")
     if foreign is not None and not isinstance(foreign, RULES):
         return Problem("", "the policy has something for it that is no rule.", "Use a rule, such as Never().")
     if own and foreign is not None:
@@ -74,8 +77,8 @@ def _make_guard(field: Field, foreign: Rule | None, policy: Policy | None) -> Gu
     if not rules and policy and _holds_values(field.node):
         return Problem("", "it has no rule.", "Add Always(), Since(level), When(toggle) or Never().")
     default = Holds() if policy else Always()
-    is_prose = any(isinstance(marker, Prose) for marker in field.markers)
-    return Guard(rules[0] if rules else default, clip, rows, is_prose)
+    is_prose, is_notice = (any(isinstance(each, hint) for each in field.markers) for hint in (Prose, Notice))
+    return Guard(rules[0] if rules else default, clip, rows, is_prose, is_notice)
 
 
 def handle_kinds(plan: Plan) -> set[str]:

@@ -8,7 +8,21 @@ from pydantic_core import SchemaValidator, ValidationError
 from mcpshape._coarse import fits
 from mcpshape._constants import is_exact
 from mcpshape._guards import Guard, row_type, steps
-from mcpshape._nodes import Choice, Converted, Declared, Field, Kind, Listing, Node, Nullable, Record, Root, Scalar
+from mcpshape._nodes import (
+    Choice,
+    Converted,
+    Declared,
+    Field,
+    Keyed,
+    Kind,
+    Listing,
+    Node,
+    Nullable,
+    Record,
+    Root,
+    Scalar,
+    may_be_none,
+)
 from mcpshape.errors import Problem
 from mcpshape.policy import Policy
 from mcpshape.rules import (
@@ -30,6 +44,7 @@ from mcpshape.rules import (
 
 def guard_problems(tree: Declared, record: Record, field: Field, guard: Guard, policy: Policy | None) -> list[Problem]:
     problems = [*_name_problems(guard, policy), *_source_problems(tree, record, field, guard, policy)]
+    problems += _notice_problems(field, guard) if guard.is_notice else ()
     return problems + [problem for action in actions_of(guard) for problem in _action_problems(field.node, action)]
 
 
@@ -125,6 +140,32 @@ def _source_problems(
                 yield Problem("", f"{path} is no list, so it has no rows to count.", "Count a list.")
         case _:
             return
+
+
+def _notice_problems(field: Field, guard: Guard) -> Iterator[Problem]:
+    if isinstance(guard.rule, Count | RowCap):
+        yield Problem("", "a notice holds what the tool says, not what the shape fills in.", "Leave out Notice().")
+    elif not (field.is_optional_key or _may_be_empty(field.node)):
+        message, remedy = "it always holds something.", "Declare a list, a dict, a text or | None for a Notice()."
+        if isinstance(field.node, Converted):
+            message = "its serializer decides whether a notice holds something."
+            remedy = 'Leave the serializer out, or declare | None and when_used="unless-none".'
+        yield Problem("", message, remedy)
+
+
+def _may_be_empty(node: Node) -> bool:
+    """Whether a value in Python may be none, or an empty text, array or object."""
+    match node:
+        case Nullable() | Listing() | Keyed() | Scalar(Kind.TEXT | Kind.BYTES):
+            return True
+        case Scalar(_, schema):
+            return may_be_none(node) or "" in schema.get("expected", ())
+        case Root(_, inner):
+            return _may_be_empty(inner)
+        case Choice(options):
+            return any(map(_may_be_empty, options))
+        case _:
+            return False
 
 
 def _cap_problems(node: Node, policy: Policy | None) -> Iterator[Problem]:

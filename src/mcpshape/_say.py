@@ -43,15 +43,15 @@ def _fill(path: str, subjects: Mapping[str, tuple[Plan, View]]) -> str:
     if subject not in subjects:
         raise _mistake(f"{{{path}}}", f"there is no {subject!r}.")
     plan, view = subjects[subject]
-    node, data = plan.declared.root, view.data
+    node, data, layout = plan.declared.root, view.data, view.layout
     for name in names:
         record: Record | None = plan.declared.records[node.key] if isinstance(node, Reference) else None
         field = record.field(name) if record else None
         if field is None:
             raise _mistake(f"{{{path}}}", f"there is no field {name!r}.")
         if data is None or field.key not in data:
-            return NONE if data is None else NOT_SHOWN
-        node, data = getattr(field.node, "inner", field.node), data[field.key]
+            return NONE if data is None or field.key in layout.fields else NOT_SHOWN
+        node, data, layout = getattr(field.node, "inner", field.node), data[field.key], layout.at(field.key)
     return _word(path, data)
 
 

@@ -89,8 +89,12 @@ class _Writer:
         """Whether every option shows its discriminator to everybody, so that the schema may rely on it."""
         records = [self.plan.declared.records[each.key] for each in options if isinstance(each, Reference)]
         tags = [(record, record.field(discriminator)) for record in records if isinstance(discriminator, str)]
-        told = [tag and not _is_withheld(outcomes(self.plan, record, tag)) for record, tag in tags]
+        told = [tag and not self._is_withheld(record, tag) for record, tag in tags]
         return len(told) == len(options) and all(told)
+
+    def _is_withheld(self, record: Record, field: Field) -> bool:
+        actions = outcomes(self.plan, record, field)
+        return self.plan.guard(record, field).is_notice or any(isinstance(each, Drop | Mask) for each in actions)
 
     def record(self, record: Record) -> CoreSchema:
         fields = {each.key: self._field(record, each) for each in record.fields}
@@ -108,12 +112,12 @@ class _Writer:
         written = [shape for shape in shapes if shape is not None]
         if not written:
             return None
-        if record.key in self.held and Drop() in actions:
+        is_notice = self.plan.guard(record, field).is_notice
+        if record.key in self.held and Drop() in actions and not is_notice:
             written.append(core_schema.none_schema())
         schema = written[0] if len(written) == 1 else core_schema.union_schema(list(written))
-        return core_schema.typed_dict_field(
-            schema, required=Drop() not in actions and not self.has_choice, metadata=dict(field.metadata)
-        )
+        is_required = Drop() not in actions and not is_notice and not self.has_choice
+        return core_schema.typed_dict_field(schema, required=is_required, metadata=dict(field.metadata))
 
     def _shape(self, record: Record, field: Field, action: Any) -> CoreSchema | None:
         match action:
@@ -202,10 +206,6 @@ def _held_classes(plan: Plan) -> set[str]:
         if inner <= held:
             return held
         held |= inner
-
-
-def _is_withheld(actions: frozenset[Any]) -> bool:
-    return any(isinstance(action, Drop | Mask) for action in actions)
 
 
 def _doc(cls: type) -> str:

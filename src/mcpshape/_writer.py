@@ -6,10 +6,10 @@ from typing import Any, assert_never
 
 from pydantic_core import CoreSchema, SchemaSerializer, core_schema, to_jsonable_python
 
-from mcpshape._classes import CONFIG, dataclass, model, stand_in, typed_dict
+from mcpshape._classes import CONFIG, Entry, data_class, model, stand_in, typed_dict
 from mcpshape._cleaning import clean, clean_text
 from mcpshape._coarse import coarsener
-from mcpshape._guards import WHOLE, Plan, decide, is_shown, stands_in, steps
+from mcpshape._guards import WHOLE, Plan, decide, is_shown, may_be_silent, stands_in, steps
 from mcpshape._leaves import (
     CountStep,
     array,
@@ -19,6 +19,7 @@ from mcpshape._leaves import (
     leaf,
     nullable_leaf,
     read_value,
+    silence,
     then,
     windowed,
     with_function,
@@ -163,10 +164,18 @@ class _Writer:
         return core_schema.any_schema(serialization=serialization)
 
     def _rows(self, record: Record, ref: str) -> CoreSchema:
-        written = {each.name: self._field(record, each) for each in record.fields}
-        kept = {name: schema for name, schema in written.items() if schema is not None}
+        kept = {
+            each.name: Entry(schema, self._leave_out(record, each))
+            for each in record.fields
+            if (schema := self._field(record, each)) is not None
+        }
         computed = [
-            core_schema.computed_field(each.name, kept[each.name], alias=each.key)
+            core_schema.computed_field(
+                each.name,
+                kept[each.name].schema,
+                alias=each.key,
+                serialization_exclude_if=kept[each.name].leave_out,
+            )
             for each in record.fields
             if each.is_computed and each.name in kept
         ]
@@ -175,7 +184,7 @@ class _Writer:
             case "model":
                 return model(record, ref, stored, kept, computed)
             case "dataclass":
-                return dataclass(record, ref, [each for each in stored if each.name in kept], kept, computed)
+                return data_class(record, ref, [each for each in stored if each.name in kept], kept, computed)
             case _:
                 return typed_dict(ref, stored, kept)
 
@@ -190,7 +199,7 @@ class _Writer:
             case Drop() if self.held_from and stands_in(self.plan, record, field, self.grant):
                 return self._shown(record, field, node, where)
             case Drop():
-                return constant(None) if self.held_from else None
+                return constant(None) if self.held_from and not self.plan.guard(record, field).is_notice else None
             case Mask(value):
                 return constant(clean(to_jsonable_python(value)))
             case Clip(length):
@@ -203,6 +212,11 @@ class _Writer:
                 return self._shown(record, field, node, where)
             case action:
                 assert_never(action)
+
+    def _leave_out(self, record: Record, field: Field) -> Callable[[Any], bool] | None:
+        action = decide(self.plan, record, field, self.grant)
+        is_notice = may_be_silent(self.plan, record, field, action)
+        return silence(self._hidden(record, field)) if is_notice else None
 
     def _shown(self, record: Record, field: Field, node: Node, where: str) -> CoreSchema:
         guard = self.plan.guard(record, field)

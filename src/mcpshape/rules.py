@@ -197,6 +197,16 @@ class Prose:
     """A hint, not a rule: text that its user wrote in Markdown, kept whole where the format is Markdown."""
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A hint, not a rule: the field has a key only in answers in which it holds something.
+
+    It is for what an answer says about itself, such as warnings or sources that are down. `None`, an empty text, an
+    empty array and an empty object say nothing, judged after `Rows` are gone. At which levels the field is let out at
+    all is for its rule to say.
+    """
+
+
 ACTIONS = (Show, Drop, Mask, Clip, Coarsen, Handle)
 Rule = (
     Always
@@ -216,4 +226,5 @@ Rule = (
     | Handle
     | Holds
 )
+HINTS = (Prose, Notice)
 RULES = (Always, Since, Until, When, Never, Ladder, RowCap, Derived, Count, Rows, *ACTIONS)
