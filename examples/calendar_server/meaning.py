@@ -14,7 +14,7 @@ from calendar_server.links import Link, find_link, service_of
 
 _ATTENDANCE: dict[str, Attendance] = {each.upper().replace("_", "-"): each for each in get_args(Attendance)}
 _SOON = timedelta(minutes=15)
-_ADDRESS = re.compile(r"[\s(<\[]*[^\s()<>\[\]@,;:]+@[^\s()<>\[\]@,;:]+[)>\]]*")
+_ADDRESS = re.compile(r"[\s(<\[]*(?:mailto:)?[^\s()<>\[\]@,;:]+@[^\s()<>\[\]@,;:]+[)>\]]*")
 # What leads somewhere is no place: a link, or a host with a path.
 _LINKED = re.compile(r"[(<\[]*(?:\w+://|www\.|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/)\S*", re.IGNORECASE)
 _MEETINGS = ("X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL", "X-MICROSOFT-ONLINEMEETINGCONFLINK", "URL")
