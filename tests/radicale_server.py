@@ -19,7 +19,8 @@ from replicas import free_port
 USER, PASSWORD = "astrid@example.org", "kanelbulle-17"
 _MKCALENDAR = """<?xml version="1.0" encoding="utf-8"?>
 <C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop><D:displayname>{}</D:displayname>
-<C:supported-calendar-component-set><C:comp name="{}"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>
+<C:supported-calendar-component-set><C:comp name="{}"/></C:supported-calendar-component-set></D:prop></D:set>
+</C:mkcalendar>
 """
 _UID = re.compile(r"^UID:(.*?)\r?$", re.MULTILINE)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import re
 from base64 import b64encode
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from calendar_server.wire import Limits
 
 _LOG = logging.getLogger("calendar_server")
 _BATCH = 50
+_TOKEN = re.compile(r"[\x21-\x7e]+")
 _GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 
 
@@ -91,7 +93,7 @@ class CalDav:
     user: str = field(default="", repr=False)
     password: SecretStr | None = None
     token: SecretStr | None = None
-    only: tuple[str, ...] = ()
+    only: tuple[str, ...] = field(default=(), repr=False)
     components: tuple[str, ...] = ("VEVENT",)
     ca_file: Path | None = field(default=None, repr=False)
     origins: tuple[str, ...] = field(default=(), repr=False)
@@ -250,8 +252,8 @@ def _problems(account: CalDav) -> Iterator[str]:
         yield "A calendar account with a password needs a user name."
     if ":" in account.user:
         yield "The user name of a calendar account holds no colon."
-    if account.token and not account.token.get_secret_value().isascii():
-        yield "The token of a calendar account is of ASCII characters."
+    if account.token and not _TOKEN.fullmatch(account.token.get_secret_value()):
+        yield "The token of a calendar account is of visible ASCII characters."
 
 
 @contextmanager

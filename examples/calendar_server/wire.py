@@ -95,6 +95,8 @@ def connected(host: str, port: int, patience: Callable[[], float]) -> socket.soc
         connecting = socket.socket(family, kind, protocol)
         try:
             connecting.settimeout(seconds)
+            # Headers and body of a request go one after the other, and would wait for an acknowledgement in between.
+            connecting.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connecting.connect(address)
         except OSError as error:
             connecting.close()
