@@ -414,6 +414,59 @@ def test_options_go_before_the_environment_before_the_file_before_the_code(
         follow(shape, path)
 
 
+def test_keys_of_the_servers_own_are_nobody_elses_business(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """They hold what they like, and a change of them is none of the settings: same shape, no line in the log."""
+    write(path, 'level = "minimal"\n[[calendars]]\nname = "Work"\nsince = 2026-07-13\n[mail]\nlimit = inf')
+    live = follow(make_shape(), path, others={"calendars", "mail"})
+    before = live.current()
+    with caplog.at_level(logging.INFO, "mcpshape"):
+        write(path, 'level = "minimal"\n[[calendars]]\nlevel = "strict"')
+        assert live.current() is before
+        assert level_of(call(live)) == "minimal"
+        write(path, 'level = "minimal"\ncalendars = 1 2')
+        assert live.current() is before
+        write(path, 'level = "minimal"')
+        assert live.current() is before
+        write(path, 'level = "strict"\ncalendars = []')
+        assert level_of(call(live)) == "strict"
+    assert [each.getMessage() for each in caplog.records if each.levelno == logging.INFO] == [
+        f"settings {path}: changed level"
+    ]
+    (warning,) = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
+    assert "it is no TOML at line 2" in warning
+
+
+def test_beside_keys_of_the_servers_own_unknown_ones_stay_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A6: they are named among the known keys of the file, where alone they may be."""
+    write(path, 'calender = 1\n[Calendars]\n[tools.capped]\ncalendars = 1\n[[calendars]]\nname = "Work"')
+    monkeypatch.setenv("MCPSHAPE_CALENDARS", "[]")
+    monkeypatch.setenv("MCPSHAPE_CALENDARS__0__NAME", "Work")
+    monkeypatch.setenv("MCPSHAPE_CALENDER", "Work")
+    known = "level, toggles, format, structured, budget, limit, secret, secret_file, tools, principals, scopes, clients"
+    with pytest.raises(DefinitionError) as caught:
+        follow(make_shape(), path, others=["mail", "calendars"], options={"calendars": []})
+    apart = "the server reads it from the settings file alone. Write it there."
+    assert {str(each) for each in caught.value.problems} == {
+        f"MCPSHAPE_CALENDARS: {apart}",
+        f"MCPSHAPE_CALENDARS__0__NAME: {apart}",
+        f"MCPSHAPE_CALENDER: there is no such setting. Choose from: {known}.",
+        f"option calendars: {apart}",
+        f"calender: there is no such setting. Choose from: {known}, calendars, mail.",
+        f"Calendars: there is no such setting. Choose from: {known}, calendars, mail.",
+        "tools.capped.calendars: there is no such setting. Choose from: level, format, structured, budget, limit.",
+    }
+
+
+def test_keys_of_the_servers_own_are_no_settings(path: Path) -> None:
+    """Rule 7: a name that means two things is refused, and so is a text that would be read letter by letter."""
+    with pytest.raises(DefinitionError) as caught:
+        follow(make_shape(), path, others={"tools", "calendars", "level"})
+    remedy = "it is a setting already. Give the key of the server another name."
+    assert [str(each) for each in caught.value.problems] == [f"level: {remedy}", f"tools: {remedy}"]
+    with pytest.raises(DefinitionError, match="others: it is one text."):
+        follow(make_shape(), path, others="calendars")
+
+
 def test_what_a_tool_has_of_its_own_goes_before_what_the_server_has(path: Path) -> None:
     """A15: entry, else code of the tool, else setting of the server; caps of file and code meet."""
     live = live_for(

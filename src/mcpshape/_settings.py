@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_core import to_json
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsError
 
-from mcpshape.errors import Problem
+from mcpshape.errors import DefinitionError, Problem
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 _DELIMITER = "__"
@@ -80,12 +80,16 @@ class Settings(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """Settings before they are checked, by where they come from; `options` go before `environment` before `file`."""
+    """Settings before they are checked, by where they come from; `options` go before `environment` before `file`.
+
+    `others` are keys of the file that are no settings, and are not in `file`.
+    """
 
     file: Mapping[str, Any] = field(default_factory=dict, repr=False)
     environment: Mapping[str, Any] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     prefix: str = ""
+    others: frozenset[str] = frozenset()
 
     def name(self, place: Place) -> str:
         """A setting by the name under which whoever wrote it knows it."""
@@ -102,18 +106,43 @@ class Sources:
         # In a file a text is no number; as JSON, since a table is no model.
         for is_strict in (True, False):
             for place, kind in _mistakes(self.file if is_strict else merged, is_strict=is_strict):
-                problems.append(Problem(self.name(place), *_wording(kind, place)))
+                problems.append(
+                    Problem(self.name(place), *_wording(kind, place, self.others, is_in_file=_reach(self.file, place)))
+                )
                 merged = _without(merged, _unit(place))
         return Settings.model_validate(merged), list(dict.fromkeys(problems))
 
 
-def read_environment(prefix: str) -> tuple[dict[str, Any], list[Problem]]:
+def require_apart(others: Collection[str]) -> frozenset[str]:
+    """Keys of a file that are no settings.
+
+    Raises:
+        DefinitionError: One is a setting, or all of them are one text.
+    """
+    if isinstance(others, str):
+        problems = [Problem("others", "it is one text.", 'Write a set of keys, as in {"calendars"}.')]
+    else:
+        taken = sorted(Settings.model_fields.keys() & others)
+        problems = [
+            Problem(name, "it is a setting already.", "Give the key of the server another name.") for name in taken
+        ]
+    if problems:
+        raise DefinitionError("settings", problems)
+    return frozenset(others)
+
+
+def read_environment(prefix: str, others: frozenset[str]) -> tuple[dict[str, Any], list[Problem]]:
     """The settings among the environment variables, and what is wrong with those that are none."""
-    problems = [
-        Problem(name, "there is no such setting.", _known(Settings))
+    lowered = frozenset(each.lower() for each in others)
+    keys = {
+        name: name[len(prefix) :].lower().split(_DELIMITER)[0]
         for name in os.environ
         if name.lower().startswith(prefix.lower())
-        and name[len(prefix) :].lower().split(_DELIMITER)[0] not in Settings.model_fields
+    }
+    problems = [
+        Problem(name, *_unknown(key, Settings, lowered, is_in_file=False))
+        for name, key in keys.items()
+        if key not in Settings.model_fields
     ]
     try:
         # Only its fields are read. As BaseSettings it would read variables without a prefix whenever it is validated.
@@ -204,10 +233,11 @@ def _without(written: Mapping[str, Any], place: Place) -> dict[str, Any]:
     return {name: each for name, each in written.items() if name != key}
 
 
-def _wording(kind: str, place: Place) -> tuple[str, str]:
+def _wording(kind: str, place: Place, others: frozenset[str], *, is_in_file: bool) -> tuple[str, str]:
     """What pydantic has found, as message and remedy without the value."""
     if kind == "extra_forbidden":
-        return "there is no such setting.", _known(_model_around(place))
+        model = _model_around(place)
+        return _unknown(str(place[-1]), model, others if len(place) == 1 else frozenset(), is_in_file=is_in_file)
     return _WORDINGS.get(kind, ("it is no table.", "Write it as docs/settings.md shows."))
 
 
@@ -216,8 +246,11 @@ def _model_around(place: Place) -> type[BaseModel]:
     return holders[-1] if holders else Settings
 
 
-def _known(model: type[BaseModel]) -> str:
-    return f"Choose from: {', '.join(model.model_fields)}."
+def _unknown(key: str, model: type[BaseModel], others: frozenset[str], *, is_in_file: bool) -> tuple[str, str]:
+    if key in others:
+        return "the server reads it from the settings file alone.", "Write it there."
+    known = [*model.model_fields, *(sorted(others) if is_in_file else ())]
+    return "there is no such setting.", f"Choose from: {', '.join(known)}."
 
 
 def _reach(written: Any, place: Place) -> bool:

@@ -1,7 +1,7 @@
 """Settings from a TOML file and the environment, which hold from the next request on when they change."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from mcpshape._applied import Application
 from mcpshape._file import Seen, parse, see
 from mcpshape._live import Live
-from mcpshape._settings import Settings, Sources, flatten, read_environment
+from mcpshape._settings import Settings, Sources, flatten, read_environment, require_apart
 from mcpshape.errors import DefinitionError
 from mcpshape.shape import Shape
 
@@ -24,6 +24,7 @@ def follow(
     *,
     prefix: str = "MCPSHAPE_",
     options: Mapping[str, Any] | None = None,
+    others: Collection[str] = (),
 ) -> Live:
     """The shape under the settings in a file, which the next request obeys once the file has changed.
 
@@ -35,11 +36,15 @@ def follow(
         path: A TOML file; `None` where only environment and options are read.
         prefix: How the names of environment variables begin; `__` stands between nested keys.
         options: Settings that go before all others, such as those of a command line.
+        others: Keys at the top of the file that are the server's own. Nobody looks at what they hold, and they are no
+            settings: neither the environment nor `options` can have them.
 
     Raises:
-        DefinitionError: The file is missing or broken, or a setting cannot hold; all mistakes are named at once.
+        DefinitionError: The file is missing or broken, or a setting cannot hold; all mistakes are named at once. Or one
+            of `others` is a setting.
     """
-    return Live(shape, _File(None if path is None else Path(path), prefix, dict(options or {})))
+    kept_apart = require_apart(others)
+    return Live(shape, _File(None if path is None else Path(path), prefix, dict(options or {}), kept_apart))
 
 
 @dataclass(slots=True)
@@ -49,6 +54,7 @@ class _File:
     path: Path | None
     prefix: str
     options: Mapping[str, Any] = field(repr=False)
+    others: frozenset[str]
     watched: list[Path] = field(default_factory=list)
     seen: list[Seen] | None = field(default=None, repr=False)
     good: tuple[Settings, Sources] | None = field(default=None, repr=False)
@@ -79,27 +85,32 @@ class _File:
         was, self.seen = self.seen, [see(path) for path in self.watched]
         return was is None or [each.content for each in was] != [each.content for each in self.seen]
 
-    def _read(self, shape: Shape) -> Shape:
-        """The shape under what the files hold now.
+    def _read(self, shape: Shape) -> Shape | None:
+        """The shape under what the files hold now; `None` where all of it is as it was.
 
         Raises:
             DefinitionError: They are missing or broken, or hold what cannot be.
         """
         file = parse(self.path, self.seen[0]) if self.path and self.seen else {}
-        environment, problems = read_environment(self.prefix)
-        sources = Sources(file=file, environment=environment, options=self.options, prefix=self.prefix)
+        file = {key: value for key, value in file.items() if key not in self.others}
+        environment, problems = read_environment(self.prefix, self.others)
+        sources = Sources(
+            file=file, environment=environment, options=self.options, prefix=self.prefix, others=self.others
+        )
         settings, mistakes = sources.read()
         self._watch(settings)
+        secret = (self.seen or [])[1 if self.path else 0 :]
+        has_other_secret = [each.content for each in secret] != [each.content for each in self.secret]
+        if self.good and sources == self.good[1] and not (has_other_secret or problems):
+            return None
         try:
             shape = self._apply(shape, settings, sources)
         except DefinitionError as error:
             mistakes += error.problems
         if problems or mistakes:
             raise DefinitionError(self._where(), dict.fromkeys([*problems, *mistakes]))
-        secret = (self.seen or [])[1 if self.path else 0 :]
         if self.good is not None:
-            is_other = [each.content for each in secret] != [each.content for each in self.secret]
-            self._tell(self.good[0], settings, has_other_secret=is_other)
+            self._tell(self.good[0], settings, has_other_secret=has_other_secret)
         self.good, self.secret = (settings, sources), secret
         return shape
 
