@@ -33,15 +33,17 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve calendars over stdio or HTTP until the client goes away, or examine them."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    is_doctor = given[:1] == ["doctor"]
     parser = _parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(given[1:] if is_doctor else given)
     for name in ("host", "port", "stateless"):
         if getattr(options, name) and options.transport != "http":
             parser.error(f"--{name} needs --transport http")
     try:
         config = _config(options)
-        if options.command == "doctor":
-            sys.exit(examine(config, _host_arguments(arguments)))
+        if is_doctor:
+            sys.exit(examine(config, _host_arguments(given[1:])))
         _require_readable(config)
         server = build(config)
     except DefinitionError as error:
@@ -58,20 +60,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parser() -> _Parser:
     parser = _Parser(
         prog="mcpshape-calendar",
-        description="Calendars as an MCP server, with four privacy levels.",
+        usage="%(prog)s [doctor] [options]",
+        description=(
+            "Calendars as an MCP server, with four privacy levels. With doctor, it checks every calendar, shows what a "
+            "host would see of them, and how to add the server to a host."
+        ),
         epilog=(
             f"Options go before environment variables ({PREFIX}LEVEL and so on), and these before the settings file. "
             f"{PREFIX}SECRET keeps event ids the same across restarts and replicas. CalDAV accounts stand in the "
             "settings file, or in CALDAV_URL, CALDAV_USERNAME and CALDAV_PASSWORD or CALDAV_TOKEN."
         ),
         allow_abbrev=False,
-    )
-    parser.add_argument(
-        "command",
-        nargs="?",
-        choices=("serve", "doctor"),
-        default="serve",
-        help="doctor checks every calendar, shows what a host would see, and how to set up hosts (default: serve)",
     )
     parser.add_argument(
         "--ics",
@@ -159,10 +158,8 @@ def _require_readable(config: Config) -> None:
         raise failure
 
 
-def _host_arguments(arguments: Sequence[str] | None) -> list[str]:
+def _host_arguments(given: Sequence[str]) -> list[str]:
     """The options with which a host has to start the server: hosts start it in folders of their own."""
-    given = [*(sys.argv[1:] if arguments is None else arguments)]
-    given.remove("doctor")
     names = "(--ics|--config)"
     alone = [re.fullmatch(names, each) is not None for each in ["", *given]]
     return [

@@ -75,7 +75,7 @@ def read_facts(event: VEvent, owners: Collection[str]) -> Facts:
     attendance = _ATTENDANCE.get(_parameter(mine, "PARTSTAT").upper(), "needs_action") if mine is not None else None
     organizer = next(iter(values(event, "ORGANIZER")), None)
     status = _first(event, "STATUS").upper()
-    link = find_link(_all(event, _MEETINGS), _all(event, _TEXTS), conferences=_all(event, ("CONFERENCE",)))
+    link = find_link(_all(event, _MEETINGS), _all(event, _TEXTS), conferences=_conferences(event))
     url = _first(event, "URL")
     return Facts(
         title=_first(event, "SUMMARY") or None,
@@ -127,6 +127,12 @@ def _parameter(person: Any, name: str) -> str:
 
 def _first(event: VEvent, name: str) -> str:
     return next((found for value in values(event, name) if (found := text(value))), "")
+
+
+def _conferences(event: VEvent) -> list[str]:
+    """The conferences (RFC 7986, 5.11) but those that say what they have, and have no video."""
+    found = [(value, _parameter(value, "FEATURE").upper()) for value in values(event, "CONFERENCE")]
+    return [text(value) for value, features in found if not features or "VIDEO" in features]
 
 
 def _all(event: VEvent, names: tuple[str, ...]) -> list[str]:
