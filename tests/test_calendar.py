@@ -208,6 +208,9 @@ async def test_at_strict_only_eight_keys_and_no_private_byte_leave(transport: An
         ("list_events_between", {"start": "2026-07-13", "end": "2026-07-18"}),
         ("find_free_time", {"day": "2026-07-14", "minutes": 15}),
         ("next_event", {}),
+        ("list_calendars", {}),
+        ("list_events", {"day": "2026-07-13", "text": "Dentist"}),
+        ("list_events", {"day": "2026-07-13", "calendar": "Work"}),
         ("list_events", {"day": "tomorrow"}),
         ("list_events", {"day": "2026-07-14", "unknown": "x"}),
         ("list_events_between", {"start": "2026-07-13", "end": "2020-07-13"}),
@@ -514,6 +517,7 @@ def test_no_secret_of_the_sample_leaks_by_any_tool_level_format_or_channel() -> 
         "next_event": [{}, {"unknown": "Dentist"}],
         "get_event": [*handles, {"event_id": "Dentist"}],
         "open_video_meeting": handles,
+        "list_calendars": [{}],
     }
     assert_no_leak(keyed, calls=calls, secrets=secrets, owner=tools)
     assert_no_leak(shape)
