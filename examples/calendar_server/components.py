@@ -18,6 +18,8 @@ from icalendar.timezone import tzp
 
 from calendar_server.documents import Block, Header
 
+Moment = datetime | date
+
 _LOG = logging.getLogger("calendar_server")
 _ZONES = Lock()
 _SINGLE = (
@@ -80,7 +82,7 @@ def _mend(event: VEvent, label: str) -> bool:
         _keep(event, name, [value for value in values(event, name) if not isinstance(value, vBroken)])
     for name in _SINGLE:
         _keep(event, name, values(event, name)[:1])
-    if not isinstance(getattr(event.get("DTSTART"), "dt", None), datetime | date):
+    if moment(event, "DTSTART") is None:
         _LOG.warning("%s: skipped an event without a readable DTSTART", label)
         return False
     if broken:
@@ -99,10 +101,10 @@ def _keep(event: VEvent, name: str, kept: list[Any]) -> None:
 
 def _place(event: VEvent, name: str) -> None:
     """Give a time in a zone that nobody knows the offset that the name of the zone says."""
-    value = event.get(name)
-    zone = _named_offset(str(value.params.get("TZID", ""))) if value is not None else None
-    if zone and isinstance(value.dt, datetime) and value.dt.tzinfo is None:
-        event[name] = vDDDTypes(value.dt.replace(tzinfo=zone))
+    when, parameters = moment(event, name), getattr(event.get(name), "params", {})
+    zone = _named_offset(str(parameters.get("TZID", "")))
+    if zone and isinstance(when, datetime) and when.tzinfo is None:
+        event[name] = vDDDTypes(when.replace(tzinfo=zone))
 
 
 def _named_offset(name: str) -> tzinfo | None:
@@ -111,6 +113,18 @@ def _named_offset(name: str) -> tzinfo | None:
         return None
     offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
     return timezone(-offset if match[1] == "-" else offset) if offset < timedelta(days=1) else None
+
+
+def moment(event: VEvent, name: str) -> Moment | None:
+    """The date or the time that a property holds."""
+    value = getattr(event.get(name), "dt", None)
+    return value if isinstance(value, date) else None
+
+
+def start_of(event: VEvent) -> Moment:
+    """When an event begins, which all that are read say."""
+    start = moment(event, "DTSTART")
+    return start if start is not None else date.min
 
 
 def values(event: VEvent, name: str) -> list[Any]:

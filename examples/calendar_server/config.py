@@ -120,8 +120,8 @@ class Entry(BaseModel):
 
         secrets = [each.read(folder) if isinstance(each, Kept) else each for each in (self.password, self.token)]
         source = CalDav(
-            self.label,
-            str(self.url),
+            label=self.label,
+            url=str(self.url),
             user=self.user,
             password=secrets[0],
             token=secrets[1],
@@ -149,7 +149,7 @@ class OwnSettings(BaseModel):
     calendars: tuple[Entry, ...] = ()
     me: tuple[str, ...] = ()
     zone: Annotated[str, AfterValidator(_known_zone)] | None = None
-    folder: Path = Field(Path(), exclude=True)
+    folder: Path = Field(default=Path(), exclude=True)
 
     def looked(self) -> list[Looked]:
         """The sources that the file names, and the one that the environment does.
@@ -210,9 +210,9 @@ def _from_environment() -> list[Looked]:
     said = {name: os.environ.get(f"CALDAV_{name.upper()}") for name in ("url", "username", "password", "token")}
     if not said["url"]:
         return []
-    secrets = {name: SecretStr(value) if (value := said[name]) else None for name in ("password", "token")}
+    password, token = (SecretStr(value) if (value := said[name]) else None for name in ("password", "token"))
     try:
-        entry = Entry(label="CalDAV", url=said["url"], user=said["username"] or "", **secrets)
+        entry = Entry(label="CalDAV", url=said["url"], user=said["username"] or "", password=password, token=token)
         return [entry.looked(Path())]
     except ValueError as error:
         raise DefinitionError("environment", [Problem("CALDAV_URL", str(error), "")]) from error

@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from hashlib import blake2b
@@ -25,6 +25,7 @@ _PROPERTY = re.compile(r"^(X-WR-CALNAME|NAME|X-WR-TIMEZONE|CALSCALE)(?:;[^:\n]*)
 _ZONE = re.compile(r"^TZID(?:;[^:\n]*)?:(.*)$", re.MULTILINE | re.IGNORECASE)
 # What changes whenever a calendar is exported says nothing of which event it is.
 _VOLATILE = re.compile(r"^(?:DTSTAMP|CREATED|LAST-MODIFIED|SEQUENCE)[^\n]*\n", re.MULTILINE | re.IGNORECASE)
+_duration: Callable[[str], timedelta] = vDuration.from_ical
 _DATE = re.compile(r"\d{8}(?!\d)")
 # Bytes that are no UTF-8 are what Windows writes (cp1252), where that knows them.
 _FOREIGN = {0xDC00 + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0x100)}
@@ -207,7 +208,7 @@ def _days(found: dict[str, list[str]]) -> tuple[date, date] | None:
     try:
         start = _day(found["DTSTART"][0])
         end = _day(found["DTEND"][0]) if "DTEND" in found else start
-        length = vDuration.from_ical(found["DURATION"][0]) if "DURATION" in found else timedelta()
+        length: timedelta = _duration(found["DURATION"][0]) if "DURATION" in found else timedelta()
         first, last = sorted((start, end + length))
         return (first - _ZONES_DIFFER, last + _ZONES_DIFFER) if last - first < _LONGEST else None
     except (ValueError, OverflowError):

@@ -28,6 +28,7 @@ EventStatus = Literal[
 ]
 Status = Annotated[EventStatus | None, Always()]
 Moment = datetime | date
+Date = date  # Where a field has that name as well.
 
 
 class Attendee(BaseModel):
@@ -120,7 +121,7 @@ class Slot(BaseModel):
 
 class FreeTime(Answer):
     date: Annotated[date, Always()]
-    until: Annotated[date, Always()]
+    until: Annotated[Date, Always()]
     slots: list[Slot]
     minutes_until_next_event: Annotated[int | None, Always()]
 

@@ -11,9 +11,7 @@ from icalendar import vDDDTypes
 from icalendar.prop import vRecur
 from recurring_ical_events import EventAdapter, Occurrence, Series
 
-from calendar_server.components import values
-
-Moment = datetime | date
+from calendar_server.components import Moment, moment, start_of, values
 
 MOST_A_YEAR = 10_000
 """An event that can be there more often than that in a year is no event but a trap."""
@@ -88,8 +86,9 @@ def happenings(components: Mapping[int, VEvent], start: datetime, end: datetime,
     for each in components.values():
         _require_bearable(each)
     adapters = [_Adapter(each, number, zone) for number, each in components.items()]
+    found: Iterable[Any]
     if not any(name in each for each in components.values() for name in ("RRULE", "RDATE", "RECURRENCE-ID")):
-        found: Iterable[Any] = [_Occurrence(each) for each in adapters]
+        found = [_Occurrence(each) for each in adapters]
     else:
         found = _series(adapters, start - _MARGIN).between(start - _MARGIN, end + _MARGIN)
     for occurrence in found:
@@ -136,7 +135,7 @@ def _span(occurrence: Any, zone: tzinfo) -> tuple[datetime, datetime]:
 
 def _exact(component: VEvent, zone: tzinfo) -> timedelta | None:
     """The time from DTSTART to DTEND, whichever is first; the one without a zone is in that of the other."""
-    start, end = component["DTSTART"].dt, getattr(component.get("DTEND"), "dt", None)
+    start, end = moment(component, "DTSTART"), moment(component, "DTEND")
     if not (isinstance(start, datetime) and isinstance(end, datetime)):
         return None
     zone = start.tzinfo or end.tzinfo or zone
@@ -159,14 +158,14 @@ def _forward(adapter: _Adapter, before: datetime) -> _Adapter:
     """
     component = adapter.component
     rules = values(component, "RRULE")
-    start: Moment = component["DTSTART"].dt
+    start = start_of(component)
     later = _later(rules[0], start, before) if len(rules) == 1 else start
     if later <= start:
         return adapter
-    moved = component.copy()
+    moved, ahead = component.copy(), later.toordinal() - start.toordinal()
     for name in ("DTSTART", "DTEND"):
-        if name in component:
-            moved[name] = vDDDTypes(component[name].dt + (later - start))
+        if when := moment(component, name):
+            moved[name] = vDDDTypes(when + timedelta(days=ahead))
     return _Adapter(moved, adapter.number, adapter.zone)
 
 

@@ -72,15 +72,14 @@ class Telling:
         """Answer a request; a client that asked for progress hears of it twice a second."""
         if ctx.method != "tools/call":
             return await call_next(ctx)
-        failure: Exception | None = None
+        result, failure = None, None
         async with anyio.create_task_group() as group:
             group.start_soon(self._tell, ctx.session)
             try:
                 result = await call_next(ctx)
-            except Exception as error:
+            except Exception as error:  # Raised in here, it would reach the client as a group of exceptions.
                 failure = error
             group.cancel_scope.cancel()
-        # Raised in the group, it would reach the client as a group of exceptions.
         if failure is not None:
             raise failure
         return result

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from math import inf
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from icalendar import Event as VEvent
 
-from calendar_server.components import read_components
+from calendar_server.components import moment, read_components, start_of
 from calendar_server.documents import Block
 from calendar_server.meaning import UNREADABLE, Facts, read_facts
 from calendar_server.recurrence import MOST_A_YEAR, Happening, TooOftenError, happenings
@@ -116,7 +116,7 @@ def _apart(components: Sequence[VEvent]) -> list[list[int]]:
     starts: dict[str, int] = {}
     for number in heads:
         if _version(components[number]) == newest:
-            starts[str(components[number]["DTSTART"].dt)] = number
+            starts[str(start_of(components[number]))] = number
     kept = sorted(starts.values(), key=lambda number: "RRULE" not in components[number])
     overrides = [number for number in range(len(components)) if number not in heads]
     first = [[*kept[:1], *overrides]] if kept or overrides else []
@@ -124,16 +124,18 @@ def _apart(components: Sequence[VEvent]) -> list[list[int]]:
 
 
 def _version(event: VEvent) -> int:
-    return int(event.get("SEQUENCE", 0))
+    value: Any = event.get("SEQUENCE", 0)
+    return int(value)
 
 
 def _key(happening: Happening, event: VEvent) -> str:
     """Which of the occurrences of a series it is; a moved one is known by where it was (RECURRENCE-ID)."""
     if not happening.is_override:
         return happening.start.isoformat()
-    original = event["RECURRENCE-ID"].dt
-    is_aware = isinstance(original, datetime) and original.tzinfo is not None
-    return f"moved {original.astimezone(UTC).isoformat() if is_aware else original.isoformat()}"
+    original = moment(event, "RECURRENCE-ID")
+    if isinstance(original, datetime) and original.tzinfo:
+        original = original.astimezone(UTC)
+    return f"moved {original}"
 
 
 class Timeline:
