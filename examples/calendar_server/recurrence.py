@@ -83,15 +83,7 @@ def happenings(components: Mapping[int, VEvent], start: datetime, end: datetime,
         TooOftenError: A rule repeats more often than any calendar does.
         ValueError: A rule cannot be read.
     """
-    for each in components.values():
-        _require_bearable(each)
-    adapters = [_Adapter(each, number, zone) for number, each in components.items()]
-    found: Iterable[Any]
-    if not any(name in each for each in components.values() for name in ("RRULE", "RDATE", "RECURRENCE-ID")):
-        found = [_Occurrence(each) for each in adapters]
-    else:
-        found = _series(adapters, start - _MARGIN).between(start - _MARGIN, end + _MARGIN)
-    for occurrence in found:
+    for occurrence in _occurrences(components, start - _MARGIN, end + _MARGIN, zone):
         begins, ends = _span(occurrence, zone)
         if begins < end and (ends > start or begins >= start):
             yield Happening(
@@ -102,6 +94,16 @@ def happenings(components: Mapping[int, VEvent], start: datetime, end: datetime,
                 getattr(occurrence.start, "tzinfo", UTC) is None,
                 occurrence.is_override,
             )
+
+
+def _occurrences(components: Mapping[int, VEvent], start: datetime, end: datetime, zone: tzinfo) -> Iterable[Any]:
+    for each in components.values():
+        _require_bearable(each)
+    adapters = [_Adapter(each, number, zone) for number, each in components.items()]
+    if not any(name in each for each in components.values() for name in ("RRULE", "RDATE", "RECURRENCE-ID")):
+        return [_Occurrence(each) for each in adapters]
+    between: Iterable[Any] = _series(adapters, start).between(start, end)
+    return between
 
 
 def midnight(day: date, zone: tzinfo) -> datetime:

@@ -15,7 +15,8 @@ class SourceError(Exception):
 
     def __init__(self, reason: Reason, remedy: str) -> None:
         super().__init__(reason)
-        self.reason, self.remedy = reason, remedy
+        self.reason: Reason = reason
+        self.remedy = remedy
 
 
 @dataclass(frozen=True, slots=True)

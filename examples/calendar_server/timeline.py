@@ -23,7 +23,7 @@ _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONG = 2 * 24 * 60 * 60
 _MOST_CHUNKS, _TELL_EVERY = 64, 100
-_EVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_EVER = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 PATIENCE = 30.0
 """The most seconds that working out a quarter of a year may take."""
 
