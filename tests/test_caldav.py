@@ -238,6 +238,18 @@ def test_progress_is_told_while_objects_are_fetched(account: Account) -> None:
     assert all(done <= total == 3 for done, total in told)
 
 
+def test_whatever_goes_wrong_is_a_source_error(account: Account, caplog: pytest.LogCaptureFixture) -> None:
+    """Also a mistake in what is called; the log names its kind, and neither tells its text."""
+
+    def tell(_done: int, _total: int) -> None:
+        raise KeyError(SAID)
+
+    with pytest.raises(SourceError, match="unreadable") as raised:
+        source(account.url).pieces(tell)
+    assert caplog.messages == ["my account: KeyError while it was read"]
+    assert SAID not in "".join(traceback.format_exception(raised.value))
+
+
 def test_what_was_read_before_a_failure_is_not_fetched_again(account: Account) -> None:
     """A big account comes in across several refreshes, if one is not enough."""
     stopped = Event()
@@ -437,8 +449,12 @@ def test_object_that_is_too_large_alone_is_left_out(caplog: pytest.LogCaptureFix
     with serving(one_calendar(answer)) as server:
         dav = source(server.url, limits=Limits())
         assert list(read(dav)) == ["small"]
-    assert len(caplog.messages) == 3
-    assert all(re.fullmatch(r"my account: an object of \d+ bytes is left out", each) for each in caplog.messages)
+        assert len(caplog.messages) == 3
+        assert all(re.fullmatch(r"my account: an object of \d+ bytes is left out", each) for each in caplog.messages)
+        caplog.clear()
+        server.asked.clear()
+        assert list(read(dav)) == ["small"]
+        assert (server.fetched, caplog.messages) == (0, [])
 
 
 def test_object_that_the_server_does_not_give_does_not_hide_the_others(caplog: pytest.LogCaptureFixture) -> None:
@@ -497,8 +513,6 @@ WRONG: dict[str, tuple[Given, Reason]] = {
     "overloaded": (Given(503, SAID.encode(), {"Retry-After": "3600"}), "unreachable"),
     "circle": (Given(302, SAID.encode(), {"Location": "/account/"}), "unreachable"),
     "nowhere": (Given(301), "unreachable"),
-    "in clear": (Given(301, b"", {"Location": f"http://{SAID}.example/"}), "unreachable"),
-    "other scheme": (Given(301, b"", {"Location": "file:///etc/passwd"}), "unreachable"),
     "no address": (Given(301, b"", {"Location": "http://[" + SAID}), "unreadable"),
     "other answer": (Given(303, b"", {"Location": "/"}), "unreadable"),
 }
@@ -586,6 +600,17 @@ def test_redirect_to_another_origin_gets_no_credentials() -> None:
             other.asked.clear()
             assert pieces(source(server.url, origins=(other.url,))) == []
             assert all("Authorization" in asked.headers for asked in other.asked)
+
+
+@pytest.mark.parametrize("location", [f"http://{SAID}.example/", "file:///etc/passwd", "//[::ffff:192.0.2.1]/"])
+def test_redirect_to_what_is_not_encrypted_is_refused(location: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Only loopback is asked in clear, also on the way."""
+    with serving(lambda _: Given(307, b"", {"Location": location})) as server:
+        error = failure(source(server.url), server, caplog)
+    assert (error.reason, error.remedy) == (
+        "unreachable",
+        "The server sends on to where nothing is encrypted; check its URL.",
+    )
 
 
 def test_redirect_from_https_to_http_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

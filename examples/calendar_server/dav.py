@@ -118,7 +118,7 @@ class CalDav:
                     return self._refreshed(questions, tell)
             except Exception as error:
                 self._account.places.clear()
-                raise _explained(error) from None
+                raise _explained(error, self.label) from None
 
     def _refreshed(self, questions: Asking, tell: Tell) -> Sequence[Piece]:
         account = self._account
@@ -266,7 +266,7 @@ def _alone(lock: Lock, seconds: float) -> Iterator[None]:
         lock.release()
 
 
-def _explained(error: Exception) -> SourceError:
+def _explained(error: Exception, label: str) -> SourceError:
     """What stopped a refresh, in words that hold nothing of what the server said."""
     match error:
         case SourceError():
@@ -275,4 +275,8 @@ def _explained(error: Exception) -> SourceError:
             return SourceError("denied", "The server does not let this user read these calendars.")
         case RefusedError(status=HTTPStatus.NOT_FOUND | HTTPStatus.GONE):
             return SourceError("missing", "There are no calendars at the URL of the calendar account; check it.")
+        case RefusedError():
+            pass
+        case _:
+            _LOG.error("%s: %s while it was read", label, type(error).__name__)
     return SourceError("unreadable", "The server does not answer as CalDAV; check the URL of the calendar account.")
