@@ -13,6 +13,7 @@ from calendar_server.timeline import Labelled
 
 _LOG = logging.getLogger("calendar_server")
 _PATIENCE = 60.0
+_CRASHED = "The program that reads it failed; look for a newer version."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,9 @@ class Feed:
             pieces = self.source.pieces(tell)
             self.kept = dict(self._keep(pieces, tell))
             self.outage, self.read_at = None, self.clock()
-        except SourceError as error:
-            self.outage = self._out(self.source.label, error, self.outage, self.read_at)
+        except Exception as error:  # A source that crashes must not silence the others.
+            told = error if isinstance(error, SourceError) else SourceError("unreadable", _CRASHED)
+            self.outage = self._out(self.source.label, told, self.outage, self.read_at)
         finally:
             self.due = monotonic() + self.every
         return before != {name: kept.document for name, kept in self.kept.items()}
