@@ -248,7 +248,7 @@ LEVEL_KEYS = {
     "strict": STRICT_KEYS,
     "minimal": STRICT_KEYS | {"location", "calendar", "attendee_count", "has_video"},
 }
-LEVEL_KEYS["standard"] = LEVEL_KEYS["minimal"] | {"attendees", "organizer", "video_url", "url", "notes"}
+LEVEL_KEYS["standard"] = LEVEL_KEYS["minimal"] | {"page", "attendees", "organizer", "video_url", "url", "notes"}
 LEVEL_KEYS["detailed"] = LEVEL_KEYS["standard"]
 
 
@@ -267,14 +267,14 @@ async def test_each_level_answers_its_question(level: str) -> None:
 @pytest.mark.parametrize(
     ("toggle", "gone"),
     [
-        ("attendee_names", {"attendees"}),
+        ("attendee_names", {"attendees", "page"}),
         ("video_url", {"video_url"}),
         ("notes", {"notes"}),
         ("organizer", {"organizer"}),
     ],
 )
 async def test_a_toggle_takes_its_field_away(toggle: str, gone: set[str]) -> None:
-    """B4: each switch alone; a list of people that tells nothing is not told at all."""
+    """B4: each switch alone; a list of people that tells nothing is not told at all, nor how long it is."""
     async with Client(server_at("standard", toggles={toggle: False})) as client:
         listing = decode(await ask(client, "list_events", day="2026-07-13"))
         event = decode(await ask(client, "get_event", event_id=listing["events"][1]["id"]))

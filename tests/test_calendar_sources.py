@@ -167,7 +167,8 @@ async def test_a_changed_file_is_read_again_and_a_broken_one_is_not_believed(tmp
         ):
             change()
             seen.append(await look())
-    good, broken, gone = (3, []), (6, ["unreadable"]), (3, ["missing"])
+    good: tuple[int, list[str]] = (3, [])
+    broken, gone = (6, ["unreadable"]), (3, ["missing"])
     assert seen == [good, (6, []), broken, broken, broken, good, gone, good]
 
 
@@ -189,7 +190,8 @@ class Slow:
 
 async def test_a_client_that_waits_hears_how_it_goes() -> None:
     """Progress notifications while a source is read; they grow, and the answer comes as always."""
-    slow, heard = Slow(), []
+    slow = Slow()
+    heard: list[tuple[float, str | None]] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append((progress, message))

@@ -62,10 +62,17 @@ class Event(BaseModel):
     held_at: Annotated[str | None, RowCap()]
 
 
-class Meeting(Event):
-    """An event with the sentence that says how to join it."""
+class Meeting(BaseModel):
+    """How to join the video meeting of an event, with a sentence that says so."""
 
+    id: Id
+    title: Title
+    start: Annotated[Moment, Always()]
+    end: Annotated[Moment, Always()]
+    has_video: Annotated[bool, Since("minimal")]
+    video_url: Annotated[str | None, When("video_url")]
     message: Annotated[str | None, Derived("video_url")] = None
+    held_at: Annotated[str | None, RowCap()]
 
 
 class EventRow(BaseModel):

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from datetime import date, datetime, timedelta, tzinfo
 
 from calendar_server.availability import Interval
-from calendar_server.dtos import Event, EventRow, Moment, Slot, Unavailable
+from calendar_server.dtos import Event, EventRow, Meeting, Moment, Slot, Unavailable
 from calendar_server.feeds import Outage
 from calendar_server.timeline import Found
 
 _DAY = timedelta(days=1)
+_MOST_PEOPLE = 20
 
 
 def make_event(found: Found, now: datetime, zone: tzinfo) -> Event:
@@ -40,6 +41,17 @@ def make_event(found: Found, now: datetime, zone: tzinfo) -> Event:
         notes=facts.notes,
         held_at="strict" if found.is_private else None,
     )
+
+
+def shorten(event: Event) -> Event:
+    """An event with its first attendees only; `attendee_count` still counts all of them."""
+    return event.model_copy(update={"attendees": event.attendees[:_MOST_PEOPLE]})
+
+
+def make_meeting(event: Event, message: str | None) -> Meeting:
+    """How to join an event."""
+    fields = {name: getattr(event, name) for name in Meeting.model_fields if name != "message"}
+    return Meeting(**fields, message=message)
 
 
 def make_row(found: Found, event: Event, day: date, zone: tzinfo) -> EventRow:

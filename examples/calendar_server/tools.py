@@ -19,7 +19,7 @@ from calendar_server.dtos import (
     NextEvent,
     policy,
 )
-from calendar_server.events import make_event, make_row, make_slot, make_unavailable
+from calendar_server.events import make_event, make_meeting, make_row, make_slot, make_unavailable, shorten
 from calendar_server.links import service_of
 from calendar_server.recurrence import midnight
 from calendar_server.samples import MONDAY, NOW, PLANNING, SUNDAY, sample_agenda
@@ -52,7 +52,7 @@ def sampled(tool: str, **arguments: Any) -> Callable[[], Any]:
 def sample_meeting() -> Meeting:
     """The answer of `open_video_meeting` for a meeting of the sample week, as whoever may see all of it reads it."""
     event = sampled("get_event", event_id=PLANNING)()
-    return Meeting(**dict(event), message=f"Open {event.video_url} to join {event.title}.")
+    return make_meeting(event, f"Open {event.video_url} to join {event.title}.")
 
 
 class CalendarTools:
@@ -129,13 +129,15 @@ class CalendarTools:
 
     @shape.tool(empty="No event means that none begins within a year.", example=sampled("next_event"))
     def next_event(self) -> NextEvent:
-        """Get the next event that keeps the owner of the calendar busy. One under way is not the next."""
-        found = self._agenda.following(self._clock())
-        return NextEvent(
-            event=self._event(found) if found else None, unavailable=make_unavailable(self._agenda.outages())
-        )
+        """Get the next event that keeps the owner of the calendar busy. One under way is not the next.
 
-    @shape.tool(example=sampled("get_event", event_id=PLANNING))
+        Of more than 20 attendees the first are listed; get_event has them all.
+        """
+        found = self._agenda.following(self._clock())
+        event = shorten(self._event(found)) if found else None
+        return NextEvent(event=event, unavailable=make_unavailable(self._agenda.outages()))
+
+    @shape.tool(page="attendees", limit=100, example=sampled("get_event", event_id=PLANNING))
     def get_event(self, event_id: EventId) -> Event:
         """Get one event with all {fields} that may be told, by an id from another answer."""
         return self._find(event_id)
@@ -147,8 +149,7 @@ class CalendarTools:
         Without a key video_url the link may not be told; {null} means that there is none.
         """
         event = self._find(event_id)
-        message = self._open(event) if event.video_url else None
-        return Meeting(**dict(event), message=message)
+        return make_meeting(event, self._open(event) if event.video_url else None)
 
     @shape.tool(
         empty="No calendars and no key for them means that their labels may not be told.",
