@@ -7,11 +7,11 @@ import pytest
 import recurring_ical_events
 from hypothesis import given
 from hypothesis import strategies as st
-from icalendar import Calendar
+from icalendar import Calendar, vRecur
 from icalendar import Event as VEvent
 
 from calendar_server.components import start_of
-from calendar_server.recurrence import TooOftenError, happenings, to_utc
+from calendar_server.recurrence import TooOftenError, happenings, prepare, to_utc
 
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "UTC")
 DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -20,6 +20,7 @@ DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 def event(*lines: str) -> VEvent:
     text = "\n".join(["BEGIN:VCALENDAR", "BEGIN:VEVENT", "UID:1", *lines, "END:VEVENT", "END:VCALENDAR", ""])
     (found,) = Calendar.from_ical(text).events
+    prepare(found)
     return found
 
 
@@ -71,11 +72,13 @@ def test_a_series_from_long_ago_is_where_the_library_puts_it(
     )
     begin = datetime(first.year, first.month, first.day, tzinfo=UTC)
     end = begin + timedelta(days=length)
+    found = starts(component, begin, end)
     calendar = Calendar()
     calendar.add_component(component)
+    component["RRULE"] = vRecur.from_ical(rule)
     library = recurring_ical_events.of(calendar).between(begin - timedelta(days=2), end + timedelta(days=2))
     expected = sorted(to_utc(start_of(each), UTC) for each in library if isinstance(each, VEvent))
-    assert starts(component, begin, end) == [each for each in expected if begin <= each < end]
+    assert found == [each for each in expected if begin <= each < end]
 
 
 @pytest.mark.parametrize(
@@ -91,9 +94,8 @@ def test_a_series_from_long_ago_is_where_the_library_puts_it(
 )
 def test_a_rule_that_repeats_more_often_than_any_calendar_is_refused_at_once(rule: str) -> None:
     """Bad input: a bomb is never set off, however far the window is."""
-    component = event("DTSTART:19700101T000000Z", f"RRULE:{rule}")
     with pytest.raises(TooOftenError):
-        list(happenings({0: component}, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC), UTC))
+        event("DTSTART:19700101T000000Z", f"RRULE:{rule}")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,16 @@ class Progress:
         self.steps += 1
 
 
+def require_known(*days: date) -> None:
+    """Check that days can be asked about.
+
+    Raises:
+        UserError: They cannot.
+    """
+    if any(day.year not in YEARS for day in days):
+        raise UserError(f"Only the years {YEARS[0]} to {YEARS[-1]} are known.", hint="Ask for another day.")
+
+
 class Agenda:
     """The events of several sources, as the person with the addresses `owners` sees them in one time zone."""
 
@@ -46,8 +56,7 @@ class Agenda:
         Raises:
             UserError: The days are out of reach, or working them out takes too long.
         """
-        if first.year not in YEARS or last.year not in YEARS:
-            raise UserError(f"Only the years {YEARS[0]} to {YEARS[-1]} are known.", hint="Ask for another day.")
+        require_known(first, last)
         start, end = midnight(first, self.zone), midnight(last + timedelta(days=1), self.zone)
         try:
             return self.now().between(start, end, self.progress.tell)

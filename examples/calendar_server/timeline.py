@@ -15,7 +15,7 @@ from icalendar import Event as VEvent
 from calendar_server.components import moment, read_components, start_of
 from calendar_server.documents import Block
 from calendar_server.meaning import UNREADABLE, Facts, read_facts
-from calendar_server.recurrence import MOST_A_YEAR, Happening, TooOftenError, happenings
+from calendar_server.recurrence import MOST_A_YEAR, Happening, TooOftenError, happenings, prepare
 from calendar_server.sources import SourceError, Tell
 
 _LOG = logging.getLogger("calendar_server")
@@ -23,6 +23,7 @@ _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONG = 2 * 24 * 60 * 60
 _MOST_CHUNKS, _TELL_EVERY = 64, 100
+_TOO_LONG = 2.0
 _EVER = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 PATIENCE = 30.0
 """The most seconds that working out a quarter of a year may take."""
@@ -71,15 +72,11 @@ class Course:
         if self.read is None:
             by_block = {id(each.block): each for each in self.labelled}
             pairs = read_components([each.block for each in self.labelled], self.label)
-            self.read = [(by_block[id(block)], event) for block, event in pairs]
+            self.read = [(by_block[id(block)], event) for block, event in pairs if self._is_bearable(event)]
         return self.read
 
     def happenings(self, start: datetime, end: datetime, zone: tzinfo) -> Iterator[Happening]:
-        """Where it puts events between two moments, in no order.
-
-        Raises:
-            TooOftenError: A rule repeats more often than any calendar does.
-        """
+        """Where it puts events between two moments, in no order."""
         for numbers in _apart([event for _, event in self.components()]):
             yield from happenings({number: self.components()[number][1] for number in numbers}, start, end, zone)
 
@@ -96,6 +93,17 @@ class Course:
         identity = f"{self.source}|{self.uid}|{_key(happening, event)}"
         is_private = self.is_private(happening.number)
         return Found(happening, identity, labelled.label, self.facts[happening.number], is_private)
+
+    def _is_bearable(self, event: VEvent) -> bool:
+        try:
+            prepare(event)
+        except TooOftenError:
+            _LOG.warning("%s: skipped an event that repeats more than %d times a year", self.label, MOST_A_YEAR)
+        except Exception:
+            _LOG.warning("%s: skipped an event whose rule cannot be read", self.label)
+        else:
+            return True
+        return False
 
     def _read_facts(self, event: VEvent, owners: Collection[str]) -> Facts:
         try:
@@ -177,7 +185,7 @@ class Timeline:
 
     def _single(self, course: Course) -> list[Found]:
         if course.once is None:
-            found = _bearable(course, *_EVER, self._zone)
+            found = _worked_out(course, *_EVER, self._zone)
             course.once = [course.tell(each, self._owners) for each in found]
             course.read = None
         return course.once
@@ -202,7 +210,7 @@ class _Chunk:
         self.start, end = _begin(quarter), _begin(quarter + 1)
         until, rows = monotonic() + PATIENCE, []
         for place, course in enumerate(series):
-            rows += [_row(place, each) for each in _bearable(course, self.start, end, zone)]
+            rows += [_row(place, each) for each in _worked_out(course, self.start, end, zone)]
             if place % _TELL_EVERY == 0:
                 tell(place, len(series))
             if monotonic() > until:
@@ -235,12 +243,16 @@ def _row(place: int, each: Happening) -> tuple[int, int, int, int, int]:
     return start, end, place, each.number, flags
 
 
-def _bearable(course: Course, start: datetime, end: datetime, zone: tzinfo) -> list[Happening]:
+def _worked_out(course: Course, start: datetime, end: datetime, zone: tzinfo) -> list[Happening]:
     """Where a course puts events; one that cannot be worked out puts none, and the log says so once."""
     try:
-        return list(course.happenings(start, end, zone))
-    except TooOftenError:
-        _LOG.warning("%s: skipped an event that repeats more than %d times a year", course.label, MOST_A_YEAR)
+        course.components()
+        began = monotonic()
+        found = list(course.happenings(start, end, zone))
+        if monotonic() - began < _TOO_LONG:
+            return found
+        # A rule that is never true, as on 30 February, is looked for until the end of all time.
+        _LOG.warning("%s: skipped a series that takes too long to be worked out", course.label)
     except Exception:  # A library that fails on one series must not take the others with it.
         _LOG.warning("%s: skipped a series that cannot be worked out", course.label)
     course.read = []

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from calendar_server.agenda import Agenda
+from calendar_server.agenda import Agenda, require_known
 from calendar_server.availability import Interval, free, hours
 from calendar_server.dtos import (
     Calendar,
@@ -110,6 +110,7 @@ class CalendarTools:
         From day to until, both included and at most 31 days apart.
         """
         last = until or day
+        require_known(day, last)
         _require_order(day, last, _LONGEST_FREE)
         if closes <= opens and closes != time():
             raise UserError("The hours end before they begin.", hint="Ask for closes after opens.")
