@@ -2,10 +2,11 @@
 
 import json
 import shlex
-import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from textwrap import indent
 from time import perf_counter
 
@@ -65,14 +66,23 @@ async def _ask(config: Config) -> list[str]:
 
 
 def _hosts(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    command = shutil.which(_COMMAND) or _COMMAND
-    server = {"command": command, "args": list(arguments)}
+    command, *first = _command()
+    server = {"command": command, "args": [*first, *arguments]}
     yield (
         "Claude Desktop: claude_desktop_config.json (Settings, Developer, Edit Config)",
         _json({"mcpServers": {"calendar": server}}),
     )
-    yield "Claude Code: in a terminal", shlex.join(["claude", "mcp", "add", "calendar", "--", command, *arguments])
+    yield (
+        "Claude Code: in a terminal",
+        shlex.join(["claude", "mcp", "add", "calendar", "--", command, *first, *arguments]),
+    )
     yield "VS Code: .vscode/mcp.json", _json({"servers": {"calendar": {"type": "stdio", **server}}})
+
+
+def _command() -> list[str]:
+    """How this very installation is started; hosts have a PATH of their own."""
+    script = Path(sys.executable).with_name(_COMMAND)
+    return [str(script)] if script.exists() else [sys.executable, "-m", "calendar_server.cli"]
 
 
 def _json(value: object) -> str:

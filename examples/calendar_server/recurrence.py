@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from itertools import islice
 from math import prod
 from typing import Any
 
-from dateutil.rrule import rrulestr
 from icalendar import Event as VEvent
 from icalendar import vDDDTypes
 from icalendar.prop import vRecur
@@ -18,7 +16,6 @@ from calendar_server.components import Moment, moment, start_of, values
 MOST_A_YEAR = 10_000
 """An event that can be there more often than that in a year is no event but a trap."""
 _YEAR = timedelta(days=366)
-_LAST, _MOST_COUNTED = date(2200, 1, 1), 200_000
 _PERIODS = {
     "SECONDLY": timedelta(seconds=1),
     "MINUTELY": timedelta(minutes=1),
@@ -73,28 +70,25 @@ class _Series(Series):
         return _Occurrence(adapter, start, end)
 
 
-def prepare(event: VEvent) -> None:
-    """Make an event ready for being worked out in windows: a rule that counts gets the day of its last event instead.
+def require_bearable(event: VEvent) -> None:
+    """Check that the rules of an event can be worked out.
 
     Raises:
-        TooOftenError: A rule repeats more often than any calendar does.
-        ValueError: A rule cannot be read.
+        TooOftenError: One repeats more often than any calendar does.
+        ValueError: One never goes on.
     """
-    rules = values(event, "RRULE")
-    for rule in rules:
+    for rule in values(event, "RRULE"):
         if int(rule.get("INTERVAL", [1])[0]) < 1:
             raise ValueError("INTERVAL")
         if _most_a_year(rule) > MOST_A_YEAR:
             raise TooOftenError
-    if any("COUNT" in rule for rule in rules):
-        event["RRULE"] = [_uncounted(rule, start_of(event)) for rule in rules]
 
 
 def happenings(components: Mapping[int, VEvent], start: datetime, end: datetime, zone: tzinfo) -> Iterator[Happening]:
     """Where one event and its changed occurrences are between two moments, in no order.
 
     Args:
-        components: The event and its overrides, prepared, by numbers under which the happenings name them.
+        components: The event and its overrides, which are bearable, by numbers under which the happenings name them.
         start: The first moment, in UTC.
         end: The moment after the last.
         zone: That of the reader, in which times without a zone are.
@@ -119,7 +113,7 @@ def _occurrences(components: Mapping[int, VEvent], start: datetime, end: datetim
     adapters = [_Adapter(each, number, zone) for number, each in components.items()]
     if not any(name in each for each in components.values() for name in ("RRULE", "RDATE", "RECURRENCE-ID")):
         return [_Occurrence(each) for each in adapters]
-    between: Iterable[Any] = _series(adapters, start, end).between(start, end)
+    between: Iterable[Any] = _series(adapters, start).between(start, end)
     return between
 
 
@@ -161,68 +155,30 @@ def _exact(component: VEvent, zone: tzinfo) -> timedelta | None:
     return abs(to_utc(end, zone) - to_utc(start, zone))
 
 
-def _series(adapters: Sequence[_Adapter], start: datetime, end: datetime) -> _Series:
-    """The series, worked out for a window only: some rules have no event until the end of all time."""
+def _series(adapters: Sequence[_Adapter], start: datetime) -> _Series:
     overrides = [each for each in adapters if each.is_modification()]
-    reach = [each.extend_query_span_by for each in adapters]
-    moved = [to_utc(when, UTC) for each in overrides if (when := moment(each.component, "RECURRENCE-ID"))]
-    start -= max(before for before, _ in reach)
-    end = max(end + max(after for _, after in reach), *moved, end) + _MARGIN
     if any(each.has_recurrence_rules() for each in overrides):
-        start = min(start, *moved)
-    return _Series([each if each in overrides else _within(each, start, end) for each in adapters])
+        return _Series(adapters)
+    reach = max(each.extend_query_span_by[0] for each in adapters)
+    return _Series([each if each in overrides else _forward(each, start - reach) for each in adapters])
 
 
-def _within(adapter: _Adapter, start: datetime, end: datetime) -> _Adapter:
-    """The same events from shortly before a moment on, and none after another one.
+def _forward(adapter: _Adapter, before: datetime) -> _Adapter:
+    """The same events from shortly before a moment on, where the rule is one that goes on alike from there.
 
     A rule is worked out from its first event on, which for one of ten years ago is most of the work.
     """
     component, rules = adapter.component, values(adapter.component, "RRULE")
-    if not rules:
+    start = start_of(component)
+    later = _later(rules[0], start, before) if len(rules) == 1 else start
+    ahead = later.toordinal() - start.toordinal()
+    if ahead <= 0:
         return adapter
-    begins, bounded = start_of(component), component.copy()
-    bounded["RRULE"] = [_until(rule, end, begins) for rule in rules]
-    later = _later(rules[0], begins, start) if len(rules) == 1 else begins
-    ahead = max(0, later.toordinal() - begins.toordinal())
+    moved = component.copy()
     for name in ("DTSTART", "DTEND"):
         if when := moment(component, name):
-            bounded[name] = vDDDTypes(when + timedelta(days=ahead))
-    return _Adapter(bounded, adapter.number, adapter.zone)
-
-
-def _until(rule: vRecur, end: datetime, start: Moment) -> vRecur:
-    """A rule that ends, at a moment of the kind that its events are (3.3.10)."""
-    said = next(iter(rule.get("UNTIL", ())), None)
-    if isinstance(said, date) and to_utc(said, UTC) <= end:
-        return rule
-    until: Moment = end if isinstance(start, datetime) else end.date()
-    if isinstance(start, datetime) and start.tzinfo is None:
-        until = end.replace(tzinfo=None)
-    return vRecur({**rule, "UNTIL": [until]})
-
-
-def _uncounted(rule: vRecur, start: Moment) -> vRecur:
-    """A rule with the time of its last event in the place of their number, unless nobody lives to see it.
-
-    Raises:
-        ValueError: There is no event.
-    """
-    count = int(rule.get("COUNT", [-1])[0])
-    endless = vRecur({name: value for name, value in rule.items() if name != "COUNT"})
-    if count < 0:
-        return endless
-    if count == 0:
-        raise ValueError("COUNT")
-    bare = start.replace(tzinfo=None) if isinstance(start, datetime) else datetime.combine(start, time())
-    text = str(vRecur({**endless, "UNTIL": [_LAST]}).to_ical(), "utf-8")  # type: ignore[no-untyped-call]
-    times = list(islice(rrulestr(text, dtstart=bare), min(count, _MOST_COUNTED)))
-    if len(times) < count:
-        return endless
-    last: Moment = times[-1].date()
-    if isinstance(start, datetime):
-        last = times[-1].replace(tzinfo=start.tzinfo).astimezone(UTC) if start.tzinfo else times[-1]
-    return vRecur({**endless, "UNTIL": [last]})
+            moved[name] = vDDDTypes(when + timedelta(days=ahead))
+    return _Adapter(moved, adapter.number, adapter.zone)
 
 
 def _later(rule: vRecur, start: Moment, before: datetime) -> Moment:

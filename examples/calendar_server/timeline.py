@@ -15,7 +15,7 @@ from icalendar import Event as VEvent
 from calendar_server.components import moment, read_components, start_of
 from calendar_server.documents import Block
 from calendar_server.meaning import UNREADABLE, Facts, read_facts
-from calendar_server.recurrence import MOST_A_YEAR, Happening, TooOftenError, happenings, prepare
+from calendar_server.recurrence import MOST_A_YEAR, Happening, TooOftenError, happenings, require_bearable
 from calendar_server.sources import SourceError, Tell
 
 _LOG = logging.getLogger("calendar_server")
@@ -96,7 +96,7 @@ class Course:
 
     def _is_bearable(self, event: VEvent) -> bool:
         try:
-            prepare(event)
+            require_bearable(event)
         except TooOftenError:
             _LOG.warning("%s: skipped an event that repeats more than %d times a year", self.label, MOST_A_YEAR)
         except Exception:
