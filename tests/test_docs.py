@@ -108,7 +108,11 @@ def test_the_page_on_testing_finds_the_leak_that_it_shows() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
+    "page",
+    [
+        "README.md",
+        *(str(path.relative_to(ROOT)) for name in ("docs", "examples") for path in (ROOT / name).rglob("*.md")),
+    ],
 )
 def test_links_inside_of_the_project_lead_somewhere(page: str) -> None:
     """No dead internal link."""
