@@ -458,3 +458,136 @@ async def test_no_value_reaches_the_log(served: Any, caplog: pytest.LogCaptureFi
     await served(ics, "get_event", event_id="CANARY-12b")
     told = [record.getMessage() for record in caplog.records if record.levelname != "DEBUG"]
     assert not [text for text in told if "CANARY" in text]
+
+
+@pytest.mark.parametrize(
+    ("lines", "busy", "mine", "status"),
+    [
+        ("", True, None, None),
+        ("TRANSP:OPAQUE", True, None, None),
+        ("TRANSP:transparent", False, None, "free"),
+        ("STATUS:CANCELLED", False, None, "cancelled"),
+        ("STATUS:TENTATIVE", True, None, "tentative"),
+        ("X-MICROSOFT-CDO-BUSYSTATUS:FREE", False, None, "free"),
+        ("X-MICROSOFT-CDO-BUSYSTATUS:OOF", True, None, None),
+        ("X-MICROSOFT-CDO-BUSYSTATUS:TENTATIVE\nTRANSP:OPAQUE", True, None, "tentative"),
+        ("ATTENDEE;PARTSTAT=ACCEPTED:mailto:me@example.com", True, "accepted", None),
+        ("ATTENDEE;PARTSTAT=declined:MAILTO:Me@Example.com", False, "declined", "declined"),
+        ("ATTENDEE;PARTSTAT=TENTATIVE:mailto:me@example.com", True, "tentative", "tentative"),
+        ("ATTENDEE;PARTSTAT=DELEGATED:mailto:me@example.com", False, "delegated", "free"),
+        ("ATTENDEE:mailto:me@example.com", True, "needs_action", "needs_action"),
+        ("ATTENDEE;PARTSTAT=X-NEW:mailto:me@example.com", True, "needs_action", "needs_action"),
+        ("ATTENDEE;PARTSTAT=DECLINED:mailto:other@example.com", True, None, None),
+        ("ATTENDEE;EMAIL=me@example.com;PARTSTAT=DECLINED:urn:uuid:1", False, "declined", "declined"),
+        ("STATUS:CANCELLED\nATTENDEE;PARTSTAT=ACCEPTED:mailto:me@example.com", False, "accepted", "cancelled"),
+    ],
+)
+async def test_whether_an_event_takes_time_is_what_it_and_its_owner_say(
+    served: Any, lines: str, busy: bool, mine: str | None, status: str | None
+) -> None:
+    """B7: the real value at every level, and free time agrees with it."""
+    ics = calendar(f"UID:1\nDTSTART:20260302T100000Z\nDTEND:20260302T110000Z\n{lines}")
+    asked = {"zone": "UTC", "me": "me@example.com", "level": "strict", "day": "2026-03-02"}
+    (event,) = (await served(ics, "list_events", **asked))["events"]
+    assert (event["is_busy"], event["my_attendance_status"], event["status"]) == (busy, mine, status)
+    assert slots(await served(ics, "find_free_time", **asked)) == (
+        ["09:00-10:00", "11:00-18:00"] if busy else ["09:00-18:00"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("now", "status"),
+    [
+        ("2026-03-02T09:44", None),
+        ("2026-03-02T09:45", "starting_soon"),
+        ("2026-03-02T10:00", "ongoing"),
+        ("2026-03-02T10:59", "ongoing"),
+        ("2026-03-02T11:00", "completed"),
+    ],
+)
+async def test_the_status_goes_with_the_clock(served: Any, now: str, status: str | None) -> None:
+    """A1: a value, not a decoration."""
+    ics = calendar("UID:1\nDTSTART:20260302T100000Z\nDTEND:20260302T110000Z")
+    (event,) = (await served(ics, "list_events", day="2026-03-02", zone="UTC", now=now))["events"]
+    assert event["status"] == status
+    assert event["title"] is None
+
+
+ZONED = """BEGIN:VCALENDAR
+VERSION:2.0
+BEGIN:VTIMEZONE
+TZID:Customized Time Zone
+BEGIN:STANDARD
+DTSTART:19700101T000000
+TZOFFSETFROM:{offset}
+TZOFFSETTO:{offset}
+END:STANDARD
+END:VTIMEZONE
+BEGIN:VEVENT
+UID:{offset}
+DTSTART;TZID=Customized Time Zone:20260302T100000
+DTEND;TZID=Customized Time Zone:20260302T110000
+SUMMARY:{offset}
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+async def test_zones_of_the_same_name_in_two_files_are_two_zones(tmp_path: Path) -> None:
+    """Custom zones: Outlook calls whatever it does not know Customized Time Zone."""
+    for place, offset in enumerate(("+0500", "-0300", "+0900")):
+        (tmp_path / f"{place}.ics").write_text(ZONED.format(offset=offset))
+    moment = datetime(2026, 3, 1, tzinfo=ZoneInfo("UTC"))
+    async with Client(build(Config(ics=[tmp_path], zone=ZoneInfo("UTC"), now=moment, privacy="minimal"))) as client:
+        (block,) = (await client.call_tool("list_events", {"day": "2026-03-02"})).content
+    assert block.type == "text"
+    rows = {event["title"]: event["time"] for event in decode(block.text)["events"]}
+    assert rows == {"+0500": "05:00 - 06:00", "-0300": "13:00 - 14:00", "+0900": "01:00 - 02:00"}
+
+
+@pytest.mark.parametrize(
+    ("zone", "time"),
+    [
+        ("W. Europe Standard Time", "09:00 - 10:00"),
+        ("Eastern Standard Time", "15:00 - 16:00"),
+        ('"(UTC+09:00) Osaka, Sapporo, Tokyo"', "01:00 - 02:00"),
+        ("/freeassociation.sourceforge.net/Europe/Berlin", "09:00 - 10:00"),
+        ("US/Eastern", "15:00 - 16:00"),
+        ("Nobody/Knows", "10:00 - 11:00 local time"),
+    ],
+)
+async def test_zones_go_by_many_names(served: Any, zone: str, time: str) -> None:
+    """Windows names, the names that Windows shows, names with a vendor; one that nobody knows is local time."""
+    ics = calendar(f"UID:1\nDTSTART;TZID={zone}:20260302T100000\nDURATION:PT1H\nSUMMARY:Call")
+    (event,) = (await served(ics, "list_events", day="2026-03-02", zone="UTC"))["events"]
+    assert event["time"] == time
+
+
+async def test_events_that_share_a_uid_without_being_one_are_all_there(served: Any) -> None:
+    """Some programs give every event the same UID; of versions of one event the last counts."""
+    one = "UID:1\nDTSTART:20260302T100000Z\nDTEND:20260302T110000Z"
+    other = "UID:1\nDTSTART:20260302T120000Z\nDTEND:20260302T130000Z\nSUMMARY:Other"
+    old = "UID:2\nSEQUENCE:1\nDTSTART:20260302T140000Z\nDTEND:20260302T150000Z\nSUMMARY:Old"
+    new = "UID:2\nSEQUENCE:2\nDTSTART:20260302T160000Z\nDTEND:20260302T170000Z\nSUMMARY:New"
+    ics = calendar(f"{one}\nSUMMARY:One", other, new, old)
+    assert titles(await served(ics, "list_events", day="2026-03-02")) == ["One", "Other", "New"]
+
+
+SPLIT = calendar(
+    "UID:r\nDTSTART:20260302T090000Z\nDTEND:20260302T100000Z\nRRULE:FREQ=DAILY;UNTIL=20260306T090000Z\n"
+    "RDATE;VALUE=PERIOD:20260302T200000Z/PT3H,20260303T200000Z/20260303T203000Z\nEXDATE;VALUE=DATE:20260304\nSUMMARY:Series",
+    "UID:r\nRECURRENCE-ID;RANGE=THISANDFUTURE:20260305T090000Z\nDTSTART:20260305T110000Z\nDTEND:20260305T113000Z\n"
+    "SUMMARY:Later",
+    "UID:r\nRECURRENCE-ID:20260303T090000Z\nDTSTART:20260302T070000Z\nDTEND:20260302T080000Z\nSUMMARY:Moved",
+)
+
+
+async def test_series_have_additions_exceptions_and_changes(served: Any) -> None:
+    """RFC 5545: RDATE with periods, EXDATE as dates, an occurrence on another day, one that changes all that follow."""
+    week = await served(SPLIT, "list_events_between", start="2026-03-01", end="2026-03-08", zone="UTC")
+    assert {day["date"]: [(row["title"], row["time"]) for row in day["events"]] for day in week["days"]} == {
+        "2026-03-02": [("Moved", "07:00 - 08:00"), ("Series", "09:00 - 10:00"), ("Series", "20:00 - 23:00")],
+        "2026-03-03": [("Series", "20:00 - 20:30")],
+        "2026-03-05": [("Later", "11:00 - 11:30")],
+        "2026-03-06": [("Later", "11:00 - 11:30")],
+    }
