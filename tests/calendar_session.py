@@ -1,0 +1,247 @@
+"""Write calendar_session.txt: all that the calendar server says in one session, level by level.
+
+A session is held in both revisions of the protocol that hosts speak today. What the two answer alike is there once. An
+answer that is the same as at an earlier level is there as a reference to it.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from pydantic import BaseModel
+
+from calendar_server.dtos import policy
+from calendar_server.samples import OWNER, SAMPLE
+from mcpshape.testing import decode
+from replicas import CALENDAR, MODES, free_port, listening, process
+
+Transport = Literal["stdio", "http"]
+Call = tuple[str, dict[str, Any]]
+
+FILE = Path(__file__).with_name("calendar_session.txt")
+REMAKE = "PYTHONPATH=tests python -m calendar_session"
+SECRET = {"MCPSHAPE_CALENDAR_SECRET": "0123456789abcdef-of-the-sessions"}
+# What a revision adds to every result, whatever is in it.
+ENVELOPE = {"_meta", "resultType", "ttlMs", "cacheScope"}
+WIDEST = 110
+# A month that takes more than one page, beside the sample week.
+ROTA = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//mcpshape//rota//EN
+X-WR-CALNAME:Rota
+BEGIN:VEVENT
+UID:rota-on-call@calendar.example.com
+DTSTAMP:20260701T080000Z
+DTSTART;TZID=Europe/Berlin:20260901T180000
+DTEND;TZID=Europe/Berlin:20260901T220000
+RRULE:FREQ=DAILY;COUNT=45
+SUMMARY:On call for orders and invoices, and for whatever the day shift has left to be done
+LOCATION:Control room
+END:VEVENT
+END:VCALENDAR
+"""
+# Events are named in the order in which they are first told, and so are cursors.
+STANDUP, PLANNING, ONE_ON_ONE, PRIVATE, CUSTOMER = "event-1", "event-2", "event-3", "event-4", "event-6"
+DAY, WEEK = {"day": "2026-07-13"}, {"start": "2026-07-13", "end": "2026-07-19"}
+MONTH = {"start": "2026-09-01", "end": "2026-10-15"}
+CALLS: tuple[Call, ...] = (
+    ("list_events_between", WEEK),
+    ("list_events", DAY),
+    ("list_events", DAY | {"text": "sprint"}),
+    ("list_events", DAY | {"text": "board.example.com"}),
+    ("list_events", DAY | {"text": "dentist"}),
+    ("list_events", DAY | {"calendar": "Work"}),
+    ("list_events", DAY | {"calendar": "Rota"}),
+    ("list_events", {"day": "2026-07-19"}),
+    ("list_events", DAY | {"privacy": "strict"}),
+    ("list_events_between", WEEK | {"calendar": "Work", "text": "room"}),
+    ("list_events_between", {"start": "2026-07-14", "end": "2026-07-14", "format": "markdown"}),
+    ("list_events_between", {"start": "2026-09-01", "end": "2026-09-01", "format": "json"}),
+    ("list_events_between", MONTH),
+    ("list_events_between", MONTH | {"cursor": "cursor-1"}),
+    ("find_free_time", DAY),
+    ("find_free_time", DAY | {"until": "2026-07-19", "minutes": 45, "buffer": 15, "workdays_only": True}),
+    ("find_free_time", {"day": "2026-07-16", "opens": "20:00", "closes": "00:00", "minutes": 60}),
+    ("find_free_time", DAY | {"minutes": 600}),
+    ("next_event", {}),
+    ("list_calendars", {}),
+    ("get_event", {"event_id": STANDUP}),
+    ("get_event", {"event_id": PLANNING}),
+    ("get_event", {"event_id": PRIVATE}),
+    ("get_event", {"event_id": CUSTOMER}),
+    ("open_video_meeting", {"event_id": PLANNING}),
+    ("open_video_meeting", {"event_id": ONE_ON_ONE}),
+    ("open_video_meeting", {"event_id": PRIVATE}),
+    ("open_video_meeting", {"event_id": CUSTOMER}),
+    ("get_event", {"event_id": "abcdefghijk"}),
+    ("get_event", {"event_id": "sprint-planning-7f3@calendar.example.com"}),
+    ("open_video_meeting", {"event_id": 7}),
+    ("list_events", {}),
+    ("list_events", {"day": "2026-02-30"}),
+    ("list_events", {"day": "1066-10-14"}),
+    ("list_events", DAY | {"calendar": "Home"}),
+    ("list_events", DAY | {"when": "noon"}),
+    ("list_events", DAY | {"privacy": "detailed"}),
+    ("list_events_between", {"start": "2026-07-19", "end": "2026-07-13"}),
+    ("list_events_between", {"start": "2026-07-01", "end": "2026-12-01"}),
+    ("list_events_between", MONTH | {"cursor": "abcdefgh"}),
+    ("list_events_between", WEEK | {"cursor": "cursor-1"}),
+    ("list_events_between", WEEK | {"format": "xml"}),
+    ("find_free_time", DAY | {"until": "2026-07-12"}),
+    ("find_free_time", DAY | {"opens": "18:00", "closes": "09:00"}),
+    ("find_free_time", DAY | {"minutes": 0, "opens": "noon"}),
+    ("no_such_tool", DAY),
+)
+
+
+@dataclass(slots=True)
+class Session:
+    """A client in one session, which knows the ids and cursors that it was told by stable names."""
+
+    client: Client
+    names: dict[str, str] = field(default_factory=dict)
+
+    async def hold(self) -> dict[str, str]:
+        """All that is asked, and what is answered, as lines of text."""
+        session = self.client.session
+        greeting = session.initialize_result or session.discover_result
+        assert greeting
+        heard = {"the greeting": "\n".join(lines(_sent(greeting)))}
+        for tool in _sent(await self.client.list_tools())["tools"]:
+            heard[f"the tool {tool['name']}"] = "\n".join(lines(tool))
+        for tool, given in CALLS:
+            heard[f"{tool} {json.dumps(given)}"] = await self._ask(tool, given)
+        return heard
+
+    async def _ask(self, tool: str, given: dict[str, Any]) -> str:
+        real = {name: told for told, name in self.names.items()}
+        arguments = {key: real.get(str(value), value) for key, value in given.items()}
+        try:
+            result = await self.client.call_tool(tool, arguments)
+        except MCPError as error:
+            return "\n".join(lines(_sent(error.error)))
+        (block,) = result.content
+        assert block.type == "text"
+        if not result.is_error:
+            self._learn(decode(result))
+        rest = {key: value for key, value in _sent(result).items() if key != "content"}
+        text = "\n".join([*lines(rest), *_quoted(block.text)])
+        for told, name in self.names.items():
+            text = text.replace(told, name)
+        return text
+
+    def _learn(self, answer: Any) -> None:
+        for kind, told in _told(answer):
+            count = sum(name.startswith(kind) for name in self.names.values())
+            self.names.setdefault(told, f"{kind}-{count + 1}")
+
+
+def _sent(message: BaseModel) -> dict[str, Any]:
+    """A message with the keys that were sent, but for those of its envelope."""
+    dumped = message.model_dump(by_alias=True, mode="json", exclude_unset=True)
+    return {key: value for key, value in dumped.items() if key not in ENVELOPE}
+
+
+def _told(answer: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """The ids and cursors in an answer, in order."""
+    if isinstance(answer, dict):
+        for name, value in answer.items():
+            yield from _told(value, name)
+    elif isinstance(answer, list):
+        for value in answer:
+            yield from _told(value)
+    elif answer is not None and key in {"id", "next"}:
+        yield {"id": "event", "next": "cursor"}[key], answer
+
+
+def lines(value: Any, path: str = "") -> Iterator[str]:
+    """A value of JSON as lines for a diff: what is short on one, a text as it reads, all else part by part."""
+    if isinstance(value, dict):
+        # Revisions differ in where the key is that says what a schema is of.
+        value = dict(sorted(value.items(), key=lambda item: item[0] != "type"))
+    written = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) and "\n" in value:
+        yield from (f"{path}:", *_quoted(value))
+    elif not isinstance(value, dict | list) or (path and len(written) <= WIDEST):
+        yield f"{path}: {written}"
+    else:
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from lines(each, f"{path}.{key}".lstrip("."))
+
+
+def _quoted(text: str) -> Iterator[str]:
+    return (f"| {line}".rstrip() for line in text.split("\n"))
+
+
+async def transcript(transport: Transport) -> str:
+    """The whole file, as heard over one transport."""
+    heard: dict[str, dict[str, str]] = {}
+
+    async def hold(level: str) -> None:
+        heard[level] = await _both(transport, level)
+
+    async with anyio.create_task_group() as group:
+        for level in policy.levels:
+            group.start_soon(hold, level)
+    sections = "".join(_section(level, heard) for level in policy.levels)
+    return f"Made by {REMAKE}\n{sections}"
+
+
+async def _both(transport: Transport, level: str) -> dict[str, str]:
+    """What is answered at a level: where the two revisions differ, both."""
+    heard = []
+    for mode in MODES:
+        async with connected(transport, mode, level) as client:
+            heard.append(await Session(client).hold())
+            revision = client.protocol_version
+        heard[-1] = {step: f"in {revision}\n{answer}" for step, answer in heard[-1].items()}
+    return {step: _either(*(each[step] for each in heard)) for step in heard[0]}
+
+
+def _either(*answers: str) -> str:
+    without = {answer.partition("\n")[2] for answer in answers}
+    return without.pop() if len(without) == 1 else "\n".join(answers)
+
+
+def _section(level: str, heard: dict[str, dict[str, str]]) -> str:
+    earlier = policy.levels[: policy.levels.index(level)]
+    parts = [f"\n=== {level}\n\n"]
+    for step, answer in heard[level].items():
+        same = next((each for each in earlier if heard[each][step] == answer), None)
+        parts.append(f">>> {step}: as at {same}\n" if same else f">>> {step}\n{answer}\n\n")
+    return "".join(parts)
+
+
+@asynccontextmanager
+async def connected(transport: Transport, mode: Any, level: str) -> AsyncIterator[Client]:
+    """A client of a server of its own, for the sample week and the rota."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as log:
+        rota = Path(folder) / "rota.ics"
+        rota.write_text(ROTA)
+        options = ["--ics", str(SAMPLE), "--ics", str(rota), "--me", OWNER, "--privacy", level]
+        if transport == "stdio":
+            program, *arguments = [*CALENDAR, *options]
+            kept = {name: value for name, value in os.environ.items() if not name.startswith("MCPSHAPE_")}
+            server = StdioServerParameters(command=program, args=arguments, env=kept | SECRET)
+            async with Client(stdio_client(server, errlog=log), mode=mode, cache=None) as client:
+                yield client
+        else:
+            port = free_port()
+            with process(port, [*CALENDAR, *options, "--transport", "http", "--port", str(port)], **SECRET) as started:
+                await listening(started)
+                async with Client(started.url, mode=mode, cache=None) as client:
+                    yield client
+
+
+if __name__ == "__main__":
+    FILE.write_text(anyio.run(transcript, "stdio"), encoding="utf-8")
+    print(f"Wrote {FILE.name}; read what has changed in it.", file=sys.stderr)
