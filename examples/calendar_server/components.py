@@ -80,6 +80,7 @@ def _mend(event: VEvent, label: str) -> bool:
     broken = sorted({name or "line" for name, _ in event.errors})
     for name in broken:
         _keep(event, name, [value for value in values(event, name) if not isinstance(value, vBroken)])
+    _keep(event, "RRULE", [rule for rule in values(event, "RRULE") if rule.get("FREQ")])
     for name in _SINGLE:
         _keep(event, name, values(event, name)[:1])
     if moment(event, "DTSTART") is None:

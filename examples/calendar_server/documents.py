@@ -12,7 +12,7 @@ from icalendar import vDuration
 from calendar_server.sources import SourceError
 
 # A line can be folded between the bytes of one character, so lines are joined before they are decoded.
-_FOLD = re.compile(rb"\n[ \t]")
+_FOLD = re.compile(rb"\n+[ \t]")
 _EDGE = re.compile(r"^(BEGIN|END):([\w-]+)[ \t]*\n", re.MULTILINE | re.IGNORECASE)
 _TELLING = re.compile(
     r"^(UID|DTSTART|DTEND|DURATION|RRULE|RDATE|RECURRENCE-ID)(?:;[^:\n]*)?:(.*)$", re.MULTILINE | re.IGNORECASE
@@ -112,7 +112,7 @@ class _Open:
             self.parts.append(lines)
 
     def begin(self, name: str) -> None:
-        if name == "VEVENT" and "VEVENT" in self.stack:
+        if name == "VEVENT":
             self.leave()
         if not self.stack:
             self.parts = []
