@@ -21,6 +21,7 @@ check: $(VENV)/.installed
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/projection.py
 	$(BIN)/python benchmarks/pages.py
+	$(BIN)/python benchmarks/calendars.py
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .
