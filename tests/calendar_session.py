@@ -84,6 +84,7 @@ CALLS: tuple[Call, ...] = (
     ("open_video_meeting", {"event_id": CUSTOMER}),
     ("get_event", {"event_id": "abcdefghijk"}),
     ("get_event", {"event_id": "sprint-planning-7f3@calendar.example.com"}),
+    ("get_event", {"event_id": PLANNING, "cursor": "abcdefgh"}),
     ("open_video_meeting", {"event_id": 7}),
     ("list_events", {}),
     ("list_events", {"day": "2026-02-30"}),
