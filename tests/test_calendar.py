@@ -570,4 +570,4 @@ async def test_wrong_calls_say_what_to_do() -> None:
         texts[3]
         == "Error: There is no event with this id. Ids change from time to time; take a new one from another answer."
     )
-    assert texts[4] == "Error: The end has to be 0 to 92 days after the start. Ask for another end."
+    assert texts[4] == "Error: The last day has to be 0 to 92 days after the first. Ask for another last day."

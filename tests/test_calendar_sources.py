@@ -286,7 +286,7 @@ async def test_calendars_stand_in_the_settings_file_and_secrets_elsewhere(
             '[[calendars]]\nlabel = "x"\nurl = "https://x"\npasword = "CANARY"\n',
             "calendars.0.pasword: there is no such",
         ),
-        ('[[calendars]]\nlabel = "x"\nurl = "http://CANARY.example"\n', "calendars[0]: "),
+        ('[[calendars]]\nlabel = "x"\nurl = "http://CANARY.example"\n', "calendars.0: "),
         ('[[calendars]]\nlabel = "x"\nurl = "https://x"\ntoken = { env = "NO_SUCH" }\n', "its secret is not there."),
         ('[[calendars]]\nlabel = "x"\npath = "x"\n[[calendars]]\nlabel = "x"\npath = "y"\n', "its label is taken."),
         ('zone = "Berlin"\n', "zone: it cannot be used."),

@@ -85,7 +85,7 @@ def test_a_series_from_long_ago_is_where_the_library_puts_it(
     [
         "FREQ=SECONDLY",
         "FREQ=MINUTELY;INTERVAL=5",
-        "FREQ=SECONDLY;COUNT=5",
+        "FREQ=SECONDLY;COUNT=100000",
         "FREQ=DAILY;BYHOUR=0,6,12,18;BYMINUTE=0,10,20,30,40,50;BYSECOND=0,30",
         "FREQ=HOURLY;BYMINUTE=0,30",
         "FREQ=YEARLY;BYHOUR=1,2,3,4;BYMINUTE=1,2,3,4,5,6,7;BYSECOND=1",

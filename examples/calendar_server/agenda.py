@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
+from calendar_server.courses import Course, Found, Labelled
 from calendar_server.feeds import Feed, Outage
 from calendar_server.recurrence import midnight
 from calendar_server.sources import SourceError
-from calendar_server.timeline import Course, Found, Labelled, Timeline
+from calendar_server.timeline import Timeline
 from mcpshape import UserError
 
 YEARS = range(1900, 2200)
@@ -30,14 +32,18 @@ class Progress:
         self.steps += 1
 
 
-def require_known(*days: date) -> None:
-    """Check that days can be asked about.
+def require_range(first: date, last: date, longest: timedelta) -> None:
+    """Check that the days from one to another can be asked about.
 
     Raises:
         UserError: They cannot.
     """
-    if any(day.year not in YEARS for day in days):
+    if first.year not in YEARS or last.year not in YEARS:
         raise UserError(f"Only the years {YEARS[0]} to {YEARS[-1]} are known.", hint="Ask for another day.")
+    if not timedelta() <= last - first <= longest:
+        raise UserError(
+            f"The last day has to be 0 to {longest.days} days after the first.", hint="Ask for another last day."
+        )
 
 
 class Agenda:
@@ -48,15 +54,14 @@ class Agenda:
         self.feeds, self._owners = feeds, frozenset(owner.lower() for owner in owners)
         self._timeline = Timeline((), zone, self._owners)
         self._courses: dict[tuple[str, str], Course] = {}
-        self._lock = Lock()
+        self._lock, self._changed = Lock(), Event()
 
     def between(self, first: date, last: date) -> list[Found]:
         """The events that touch the days from `first` to `last`, in order.
 
         Raises:
-            UserError: The days are out of reach, or working them out takes too long.
+            UserError: Working them out takes too long.
         """
-        require_known(first, last)
         start, end = midnight(first, self.zone), midnight(last + timedelta(days=1), self.zone)
         try:
             return self.now().between(start, end, self.progress.tell)
@@ -67,10 +72,21 @@ class Agenda:
         """The events of a year before and after a moment, which are those that can be asked for by their ids."""
         return self.between((now - _YEAR).date(), (now + _YEAR).date())
 
+    def find(self, identity: str, now: datetime) -> Found:
+        """One of the events around a moment.
+
+        Raises:
+            UserError: It is not there any more.
+        """
+        found = next((each for each in self.around(now) if each.identity == identity), None)
+        if found is None:
+            raise UserError("This event is not in the calendar any more.", hint="Take another id from another answer.")
+        return found
+
     def following(self, now: datetime) -> Found | None:
         """The next event that keeps its owner busy and begins within a year."""
         for ahead in _LOOKS_AHEAD:
-            found = self.between(now.date(), (now + ahead).date())
+            found = self.between(now.astimezone(self.zone).date(), (now + ahead).date())
             coming = (each for each in found if each.facts.is_busy and each.happening.start >= now)
             if following := next(coming, None):
                 return following
@@ -95,16 +111,19 @@ class Agenda:
         return sorted({label for feed in self.feeds for label in feed.labels()})
 
     def warm(self, clock: Callable[[], datetime]) -> None:
-        """Read everything, and work out some years around now, beside all other work."""
+        """Read everything, and work out some years around now, beside all other work; again whenever it changes."""
         Thread(target=self._warm, args=(clock,), daemon=True).start()
 
     def _warm(self, clock: Callable[[], datetime]) -> None:
-        for number in range(2 * _AHEAD):
-            quarters = (number + 1) // 2 * (1 if number % 2 else -1)
-            try:
-                self.now().warm(clock() + quarters * _QUARTER, self.progress.tell)
-            except (SourceError, OverflowError):
-                return
+        while True:
+            self._changed.clear()
+            for number in range(2 * _AHEAD):
+                quarters = (number + 1) // 2 * (1 if number % 2 else -1)
+                with suppress(SourceError):
+                    self.now().warm(clock() + quarters * _QUARTER, self.progress.tell)
+                if self._changed.is_set():
+                    break
+            self._changed.wait()
 
     def _refresh(self, feeds: Sequence[Feed]) -> Iterable[bool]:
         if len(feeds) == 1:
@@ -124,3 +143,4 @@ class Agenda:
             is_same = course is not None and list(course.labelled) == group
             self._courses[key] = course if course is not None and is_same else Course(*key, group)
         self._timeline = Timeline(list(self._courses.values()), self.zone, self._owners)
+        self._changed.set()

@@ -5,9 +5,10 @@ import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from threading import Lock
 from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
 
 import x_wr_timezone
 from icalendar import Calendar, vDDDTypes
@@ -15,6 +16,7 @@ from icalendar import Event as VEvent
 from icalendar.error import GloballyUniqueTZIDGuessed
 from icalendar.prop import vBroken
 from icalendar.timezone import tzp
+from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
 
 from calendar_server.documents import Block, Header
 
@@ -37,7 +39,8 @@ _SINGLE = (
 )
 _TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID")
 # The names that Windows shows of its zones, such as (UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna.
-_OFFSET = re.compile(r"\(?(?:UTC|GMT)([+-])(\d{1,2}):?(\d{2})\b")
+_OFFSET = re.compile(r"\(?(?:UTC|GMT)([+-])(\d{1,2})(?::?(\d{2}))?\b")
+_IANA = {name.lower(): name for name in available_timezones()}
 
 
 def read_components(blocks: Sequence[Block], label: str) -> list[tuple[Block, VEvent]]:
@@ -66,7 +69,8 @@ def _parse(header: Header, blocks: Sequence[Block], label: str) -> list[tuple[Bl
 
 
 def _events(header: Header, inner: str) -> list[VEvent]:
-    zone = f"X-WR-TIMEZONE:{header.zone}\n" if header.zone else ""
+    known = _known_zone(header.zone)
+    zone = f"X-WR-TIMEZONE:{known}\n" if known else ""
     # icalendar remembers zones by their names for the whole process, and two files may mean different ones.
     with _ZONES, warnings.catch_warnings():
         tzp.use_default()
@@ -90,7 +94,21 @@ def _mend(event: VEvent, label: str) -> bool:
         _LOG.warning("%s: skipped unreadable %s of an event", label, ", ".join(broken))
     for name in _TIMES:
         _place(event, name)
+    _end_rules(event)
     return True
+
+
+def _end_rules(event: VEvent) -> None:
+    """Give an UNTIL the form that it has to have (3.3.10), where it is in local time or a date."""
+    start = start_of(event)
+    if not isinstance(start, datetime) or start.tzinfo is None:
+        return
+    for rule in values(event, "RRULE"):
+        until = next(iter(rule.get("UNTIL", ())), None)
+        if isinstance(until, date) and not isinstance(until, datetime):
+            until = datetime.combine(until, time.max.replace(microsecond=0))
+        if isinstance(until, datetime) and until.tzinfo is None:
+            rule["UNTIL"] = [until.replace(tzinfo=start.tzinfo).astimezone(UTC)]
 
 
 def _keep(event: VEvent, name: str, kept: list[Any]) -> None:
@@ -102,17 +120,25 @@ def _keep(event: VEvent, name: str, kept: list[Any]) -> None:
 
 def _place(event: VEvent, name: str) -> None:
     """Give a time in a zone that nobody knows the offset that the name of the zone says."""
-    when, parameters = moment(event, name), getattr(event.get(name), "params", {})
-    zone = _named_offset(str(parameters.get("TZID", "")))
-    if zone and isinstance(when, datetime) and when.tzinfo is None:
-        event[name] = vDDDTypes(when.replace(tzinfo=zone))
+    when = moment(event, name)
+    if isinstance(when, datetime) and when.tzinfo is None:
+        said = str(event[name].params.get("TZID", ""))
+        known = _known_zone(said)
+        put_moment(event, name, when.replace(tzinfo=ZoneInfo(known) if known else _named_offset(said)))
+
+
+def _known_zone(name: str) -> str:
+    """The IANA name of a zone, whichever program wrote it; empty where nobody knows it."""
+    if name.lower() == "tzone://microsoft/utc":
+        return "UTC"
+    return _IANA.get(name.lower(), WINDOWS_TO_OLSON.get(name, ""))
 
 
 def _named_offset(name: str) -> tzinfo | None:
     match = _OFFSET.match(name)
     if match is None:
         return None
-    offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
+    offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
     return timezone(-offset if match[1] == "-" else offset) if offset < timedelta(days=1) else None
 
 
@@ -120,6 +146,14 @@ def moment(event: VEvent, name: str) -> Moment | None:
     """The date or the time that a property holds."""
     value = getattr(event.get(name), "dt", None)
     return value if isinstance(value, date) else None
+
+
+def put_moment(event: VEvent, name: str, when: Moment) -> None:
+    """Set a date or time; whether a change is one of all that follow stays as it is (3.2.13)."""
+    is_of_all = str(getattr(event.get(name), "params", {}).get("RANGE", "")).upper() == "THISANDFUTURE"
+    event[name] = vDDDTypes(when)
+    if is_of_all:
+        event[name].params["RANGE"] = "THISANDFUTURE"
 
 
 def start_of(event: VEvent) -> Moment:

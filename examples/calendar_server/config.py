@@ -105,6 +105,8 @@ class Entry(BaseModel):
     def _is_one_kind(self) -> "Entry":
         if (self.path is None) == (self.url is None):
             raise ValueError("one of path and url")
+        if self.path is not None and self.model_fields_set - {"label", "path"}:
+            raise ValueError("a path with what only a url has")
         return self
 
     def looked(self, folder: Path) -> Looked:
@@ -159,11 +161,13 @@ class OwnSettings(BaseModel):
         """
         found, problems = [], []
         for place, entry in enumerate(self.calendars):
-            where = f"calendars[{place}]"
+            where = f"calendars.{place}"
             if entry.label in {each.label for each in self.calendars[:place]}:
                 problems.append(Problem(where, "its label is taken.", "Give each calendar a label of its own."))
             try:
                 found.append(entry.looked(self.folder))
+            except RuntimeError:
+                problems.append(Problem(where, "there is no such home folder.", "Write the path without ~."))
             except LookupError:
                 problems.append(Problem(where, "its secret is not there.", "Set the variable or write the file."))
             except ValueError as error:
@@ -190,11 +194,19 @@ def read_own(path: Path | None) -> OwnSettings:
         return OwnSettings(**{key: whole[key] for key in OWN_SETTINGS & whole.keys()}, folder=path.parent)
     except ValidationError as error:
         mistakes = {".".join(map(str, each["loc"][:3])): each for each in error.errors(include_input=False)}
-        problems = [Problem(where, _worded(each["type"]), _REMEDY) for where, each in mistakes.items()]
+        problems = [Problem(where, _worded(each["type"]), _remedy(where)) for where, each in mistakes.items()]
         raise DefinitionError("settings", problems) from error
 
 
-_REMEDY = "A calendar has a label, and a path or a url with user and password."
+def _remedy(where: str) -> str:
+    key, *inner = where.split(".")
+    if key == "zone":
+        return "Write a zone such as Europe/Berlin."
+    if key == "me":
+        return "Write a list of e-mail addresses."
+    known = ", ".join(name for name in Entry.model_fields if name not in {"label", "path", "url"})
+    one = "A calendar has a label, and either a path or a url"
+    return f"{one}; with a url also some of {known}." if inner else f"Write [[calendars]]. {one}."
 
 
 def _worded(kind: str) -> str:

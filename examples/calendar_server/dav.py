@@ -18,6 +18,7 @@ from pydantic import SecretStr
 from calendar_server.asking import LARGEST, Asking, Place, RefusedError, TooLongError, asking, is_calendar
 from calendar_server.bounded import Access, origin
 from calendar_server.multistatus import Resource
+from calendar_server.names import label_of
 from calendar_server.sources import Piece, SourceError, Tell
 from calendar_server.wire import Limits
 
@@ -128,7 +129,7 @@ class CalDav:
         works = [_changed(questions, url, account.calendars[found.path], found) for url, found in listed]
         self._read(questions, works, tell)
         return [
-            Piece(name, found.text("D:displayname") or self.label, read.state, partial(bytes, read.data))
+            Piece(name, label_of(found.text("D:displayname") or "", self.label), read.state, partial(bytes, read.data))
             for _, found in listed
             for name, read in account.calendars[found.path].objects.items()
             if read.data is not None

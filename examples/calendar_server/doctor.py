@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from io import TextIOWrapper
 from pathlib import Path
 from textwrap import indent
 from time import perf_counter
@@ -23,16 +24,20 @@ _QUESTIONS = ("list_calendars", "list_events")
 
 def examine(config: Config, arguments: Sequence[str]) -> int:
     """Print all that is to be known before the server is used; 1 where a calendar cannot be read, else 0."""
-    print("Calendars")
-    agenda = make_agenda(replace(config, warm=False))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # A terminal may not have the letters of a calendar.
+    config = replace(config, warm=False)
+    answers = anyio.run(_ask, config)
+    agenda = make_agenda(config)
     began = perf_counter()
     outages = agenda.outages()
+    print("Calendars")
     lines = [line for feed in agenda.feeds for line in _lines(feed)]
     width = max(len(label) for label, _, _ in lines)
     for label, state, rest in lines:
         print(f"  {label:<{width}}  {state:<11}  {rest}")
     print(f"  read in {perf_counter() - began:.1f} s\n\nWhat a host sees")
-    print("\n\n".join(indent(answer, "  ") for answer in anyio.run(_ask, replace(config, warm=False))))
+    print("\n\n".join(indent(answer, "  ") for answer in answers))
     print("\nAdd it to a host")
     for host, text in _hosts(arguments):
         print(f"  {host}\n{indent(text, '    ')}\n")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from hashlib import blake2b
+from zoneinfo import available_timezones
 
 from icalendar import vDuration
 
@@ -19,16 +20,21 @@ _TELLING = re.compile(
 )
 # Whoever cannot tell what a line about privacy says has to take it for the strictest (3.8.1.3: unknown is PRIVATE).
 _GUARDED = re.compile(
-    r"^(?:CLASS|X-CALENDARSERVER-ACCESS)\b(?!(?:;[^:\n]*)?:[ \t]*PUBLIC[ \t]*$)", re.MULTILINE | re.IGNORECASE
+    r"^\s*(?:[\w-]+\.)?(?:CLASS|X-CALENDARSERVER-ACCESS)\b(?!(?:;[^:\n]*)?:[ \t]*PUBLIC[ \t]*$)",
+    re.MULTILINE | re.IGNORECASE,
 )
 _PROPERTY = re.compile(r"^(X-WR-CALNAME|NAME|X-WR-TIMEZONE|CALSCALE)(?:;[^:\n]*)?:(.*)$", re.MULTILINE | re.IGNORECASE)
 _ZONE = re.compile(r"^TZID(?:;[^:\n]*)?:(.*)$", re.MULTILINE | re.IGNORECASE)
 # What changes whenever a calendar is exported says nothing of which event it is.
 _VOLATILE = re.compile(r"^(?:DTSTAMP|CREATED|LAST-MODIFIED|SEQUENCE)[^\n]*\n", re.MULTILINE | re.IGNORECASE)
 _duration: Callable[[str], timedelta] = vDuration.from_ical
+_IANA = available_timezones()
 _DATE = re.compile(r"\d{8}(?!\d)")
-# Bytes that are no UTF-8 are what Windows writes (cp1252), where that knows them.
+# Bytes that are no UTF-8 are what Windows writes (cp1252), where that knows them. Controls could hide what a line is.
 _FOREIGN = {0xDC00 + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0x100)}
+_READABLE = _FOREIGN | dict.fromkeys({*range(0x20), 0x7F, 0xFEFF} - {0x09, 0x0A}, "")
+_NESTED = {"VALARM", "VLOCATION", "VRESOURCE", "PARTICIPANT"}
+_RULE = re.compile(r"^RRULE[^\n]*", re.MULTILINE | re.IGNORECASE)
 
 LARGEST = 64 * 2**20
 """The most bytes that one piece may have."""
@@ -51,18 +57,22 @@ class Header:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """One VEVENT as text. `days` are the first and last day on which it can be; `None` where that takes reading it."""
+    """One VEVENT as text, which is empty where it is broken.
+
+    `days` are the first and last day on which it can be; `None` where that takes reading it.
+    """
 
     header: Header = field(repr=False)
     uid: str = field(repr=False)
     text: str = field(repr=False)
     days: tuple[date, date] | None
     is_private: bool
+    is_override: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The events of one piece, and how many of them are broken or too large to be among them."""
+    """The events of one piece, and how many of them are broken or too large to be read."""
 
     blocks: tuple[Block, ...]
     name: str
@@ -80,18 +90,26 @@ def read_document(content: bytes) -> Document:
     calendars = list(_calendars(_decode(content)))
     if not calendars:
         raise SourceError("unreadable", _BROKEN)
-    read = [_blocks(header, events) for header, events in calendars]
-    blocks = tuple(block for each, _ in read for block in each)
+    blocks = tuple(_block(header, event) for header, events in calendars for event in events)
     named = next((header.name for header, _ in calendars if header.name), "")
-    return Document(blocks, named, sum(left_out for _, left_out in read))
+    return Document(blocks, named, sum(not block.text for block in blocks))
 
 
 def _decode(content: bytes) -> str:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         content = content.decode("utf-16", "replace").encode()
     lines = content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    text = _FOLD.sub(b"", lines).decode("utf-8", "surrogateescape").translate(_FOREIGN)
+    text = _FOLD.sub(b"", lines).decode("utf-8", "surrogateescape").translate(_READABLE)
     return text if text.endswith("\n") else text + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """The lines of an event without what is nested in it, and what all of its lines say of its privacy."""
+
+    own: str
+    is_private: bool
+    is_whole: bool
 
 
 @dataclass(slots=True)
@@ -100,22 +118,27 @@ class _Open:
 
     properties: list[str] = field(default_factory=list)
     zones: list[str] = field(default_factory=list)
-    events: list[str | None] = field(default_factory=list)
+    events: list[_Event] = field(default_factory=list)
     stack: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
+    is_private: bool = False
 
     def take(self, lines: str) -> None:
-        """Lines between two edges; those of an alarm in an event are left out."""
+        """Lines between two edges; those of an alarm in an event only count where they are about privacy."""
         if not self.stack:
             self.properties.append(lines)
         elif self.stack == ["VEVENT"] or self.stack[0] == "VTIMEZONE":
             self.parts.append(lines)
+        self.is_private = self.is_private or ("VEVENT" in self.stack and bool(_GUARDED.search(lines)))
 
     def begin(self, name: str) -> None:
+        """A component begins; in an event only what can be in one, all else is a line of somebody's text."""
         if name == "VEVENT":
             self.leave()
+        if "VEVENT" in self.stack and name not in _NESTED:
+            return
         if not self.stack:
-            self.parts = []
+            self.parts, self.is_private = [], False
         self.stack.append(name)
         self._mark("BEGIN", name)
 
@@ -125,14 +148,19 @@ class _Open:
         self._mark("END", name)
         del self.stack[self.stack.index(name) :]
         if not self.stack and name == "VEVENT":
-            self.events.append("".join(self.parts))
+            self._add(is_whole=True)
         elif not self.stack and name == "VTIMEZONE":
             self.zones.append("".join(self.parts))
 
     def leave(self) -> None:
         """What was open has no end."""
-        self.events += [None] if "VEVENT" in self.stack else []
+        if "VEVENT" in self.stack:
+            self._add(is_whole=False)
         self.stack = []
+
+    def _add(self, *, is_whole: bool) -> None:
+        own = "".join(self.parts)
+        self.events.append(_Event(own, self.is_private or not is_whole, is_whole and len(own) <= LARGEST_EVENT))
 
     def header(self) -> Header:
         """What all events of the calendar share.
@@ -144,7 +172,9 @@ class _Open:
         found = {match[1].upper(): match[2].strip() for match in _PROPERTY.finditer(properties)}
         if found.get("CALSCALE", "GREGORIAN").upper() != "GREGORIAN":
             raise SourceError("unreadable", "Only Gregorian calendars can be read.")
-        zones = tuple((match[1].strip(), zone) for zone in self.zones if (match := _ZONE.search(zone)))
+        named = [(_unescaped(match[1].strip()), zone) for zone in self.zones if (match := _ZONE.search(zone))]
+        # What every program means by a name is not read again with each event.
+        zones = tuple((name, zone) for name, zone in named if name not in _IANA)
         name = found.get("X-WR-CALNAME") or found.get("NAME") or ""
         return Header(_unescaped(name), found.get("X-WR-TIMEZONE", ""), zones, bool(_GUARDED.search(properties)))
 
@@ -153,8 +183,8 @@ class _Open:
             self.parts.append(f"{edge}:{name}\n")
 
 
-def _calendars(text: str) -> Iterator[tuple[Header, list[str | None]]]:
-    """The header of each VCALENDAR and its events; `None` is one without an end.
+def _calendars(text: str) -> Iterator[tuple[Header, list[_Event]]]:
+    """The header of each VCALENDAR and its events.
 
     Raises:
         SourceError: A calendar has no end, as in a file that is still being written, or is not Gregorian.
@@ -182,18 +212,14 @@ def _calendars(text: str) -> Iterator[tuple[Header, list[str | None]]]:
         raise SourceError("unreadable", _BROKEN)
 
 
-def _blocks(header: Header, events: list[str | None]) -> tuple[list[Block], int]:
-    whole = [event for event in events if event is not None and len(event) <= LARGEST_EVENT]
-    return [_block(header, event) for event in whole], len(events) - len(whole)
-
-
-def _block(header: Header, own: str) -> Block:
+def _block(header: Header, event: _Event) -> Block:
     found: dict[str, list[str]] = {}
-    for match in _TELLING.finditer(own):
+    for match in _TELLING.finditer(event.own):
         found.setdefault(match[1].upper(), []).append(match[2].strip())
-    uid = next(filter(None, found.get("UID", ())), "") or _made_up(own)
-    is_private = header.is_private or bool(_GUARDED.search(own))
-    return Block(header, uid, f"BEGIN:VEVENT\n{own}END:VEVENT\n", _days(found), is_private)
+    uid = _unescaped(next(filter(None, found.get("UID", ())), "")) or _made_up(event.own)
+    own = _RULE.sub(lambda rule: rule[0].replace(" ", ""), event.own) if "RRULE" in found else event.own
+    text = f"BEGIN:VEVENT\n{own}END:VEVENT\n" if event.is_whole else ""
+    return Block(header, uid, text, _days(found), header.is_private or event.is_private, "RECURRENCE-ID" in found)
 
 
 def _made_up(own: str) -> str:

@@ -6,7 +6,22 @@ from typing import Annotated, Literal
 from pydantic import BaseModel
 
 from calendar_server.sources import Reason
-from mcpshape import Always, Count, Derived, Handle, Mask, Notice, Policy, Prose, RowCap, Since, Toggle, Until, When
+from mcpshape import (
+    Always,
+    Clip,
+    Count,
+    Derived,
+    Handle,
+    Mask,
+    Notice,
+    Policy,
+    Prose,
+    RowCap,
+    Since,
+    Toggle,
+    Until,
+    When,
+)
 
 policy = Policy(
     levels=("strict", "minimal", "standard", "detailed"),
@@ -79,7 +94,7 @@ class EventRow(BaseModel):
     """One event in a list: `time` and `status` say in two cells what the strictest level tells in five."""
 
     id: Id
-    title: Title
+    title: Annotated[str | None, Since("minimal", below=Mask("[Event]")), Clip(300)]
     status: Status
     time: Annotated[str, Since("minimal")]
     start: Annotated[Moment, Until("minimal", then="time")]
@@ -88,7 +103,7 @@ class EventRow(BaseModel):
     is_busy: Annotated[bool, Until("minimal", then="status")]
     my_attendance_status: Annotated[Attendance | None, Until("minimal", then="status")]
     calendar: Text
-    location: Text
+    location: Annotated[str | None, Since("minimal"), Clip(300)]
     video: Text
     attendees: Annotated[int | None, Since("minimal")]
     held_at: Annotated[str | None, RowCap()]

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from datetime import date, datetime, timedelta, tzinfo
 
 from calendar_server.availability import Interval
+from calendar_server.courses import Found
 from calendar_server.dtos import Event, EventRow, Meeting, Moment, Slot, Unavailable
 from calendar_server.feeds import Outage
-from calendar_server.timeline import Found
 
 _DAY = timedelta(days=1)
 _MOST_PEOPLE = 20
@@ -83,5 +83,5 @@ def _time(found: Found, day: date, zone: tzinfo) -> str:
     if found.happening.is_all_day:
         return "all day"
     moments = (each.astimezone(zone) for each in (found.happening.start, found.happening.end))
-    start, end = (f"{each:%H:%M}" if each.date() == day else f"{each:%Y-%m-%d %H:%M}" for each in moments)
+    start, end = (f"{each:%H:%M}" if each.date() == day else f"{each.date()} {each:%H:%M}" for each in moments)
     return f"{start} - {end}{' local time' if found.happening.is_floating else ''}"

@@ -7,9 +7,10 @@ from datetime import datetime
 from time import monotonic
 from typing import Any
 
+from calendar_server.courses import Labelled
 from calendar_server.documents import Document, read_document
+from calendar_server.names import label_of
 from calendar_server.sources import Piece, Reason, Source, SourceError, Tell
-from calendar_server.timeline import Labelled
 
 _LOG = logging.getLogger("calendar_server")
 _PATIENCE = 60.0
@@ -36,8 +37,11 @@ class _Kept:
 
     @property
     def label(self) -> str:
-        named = self.document.name if self.document and self.piece.is_guess else ""
-        return named or self.piece.label
+        return self.named(self.document.name if self.document else "")
+
+    def named(self, own: str) -> str:
+        """The label of a calendar that calls itself so."""
+        return label_of(own, self.piece.label) if self.piece.is_guess else self.piece.label
 
 
 @dataclass(slots=True, eq=False)
@@ -73,9 +77,12 @@ class Feed:
     def labelled(self) -> Iterator[Labelled]:
         """All events of the last good reading, each with its calendar."""
         for kept in self.kept.values():
-            if kept.document:
-                for block in kept.document.blocks:
-                    yield Labelled(block.header.name or kept.label if kept.piece.is_guess else kept.label, block)
+            labels: dict[str, str] = {}
+            for block in kept.document.blocks if kept.document else ():
+                own = block.header.name or (kept.document.name if kept.document else "")
+                if own not in labels:
+                    labels[own] = kept.named(own)
+                yield Labelled(labels[own], block)
 
     def outages(self) -> list[Outage]:
         """What cannot be read now: the source, or some of its pieces, one for each calendar."""

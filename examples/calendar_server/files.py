@@ -8,6 +8,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from calendar_server.documents import LARGEST
+from calendar_server.names import label_of
 from calendar_server.sources import Piece, SourceError, Tell
 
 _MOST_FILES = 100_000
@@ -23,7 +24,7 @@ class Files:
 
     @property
     def label(self) -> str:
-        return self.name or self.path.stem or "Calendar"
+        return self.name or label_of(self.path.stem)
 
     def pieces(self, tell: Tell) -> Sequence[Piece]:
         """The files as they are now; none of them is read.
@@ -45,17 +46,17 @@ class Files:
         count = 0
         for folder, _, names in os.walk(self.path):
             for name in sorted(names):
-                if name.lower().endswith(".ics"):
+                if name.lower().endswith(".ics") and not name.startswith("."):
                     count += 1
                     if count > _MOST_FILES:
                         raise SourceError("too_large", f"Keep it under {_MOST_FILES} files.")
                     yield os.path.join(folder, name)  # noqa: PTH118
 
     def _piece(self, path: str) -> Piece | None:
-        """A file, unless it went away or is no regular one, which could be read for ever."""
+        """A file, unless it is none any more, leads nowhere, or is no regular one, which could be read for ever."""
         try:
             seen = os.stat(path)  # noqa: PTH116
-        except FileNotFoundError:
+        except OSError:
             if path == str(self.path):
                 raise
             return None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 OTHER = "other"
 """The service of a meeting whose host is not known."""
@@ -111,6 +111,12 @@ def service_of(url: str | None) -> str | None:
     """The known service that a whole URL opens a meeting of."""
     address = _address(url or "")
     return _service(address) if address else None
+
+
+def may_join(text: str) -> bool:
+    """Whether a text has the domain of a known service or of a link wrapper in it, however it is written."""
+    written = unquote(text).lower()
+    return any(domain in written for domain in (*_DOMAINS, "safelinks.protection.outlook.com", "google.com/url"))
 
 
 def _known(texts: Iterable[str]) -> Link | None:

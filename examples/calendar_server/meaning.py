@@ -10,13 +10,14 @@ from icalendar import Event as VEvent
 
 from calendar_server.components import text, values
 from calendar_server.dtos import Attendance, Attendee, EventStatus
-from calendar_server.links import Link, find_link, service_of
+from calendar_server.links import Link, find_link, may_join
+from calendar_server.names import name_of
 
 _ATTENDANCE: dict[str, Attendance] = {each.upper().replace("_", "-"): each for each in get_args(Attendance)}
 _SOON = timedelta(minutes=15)
-_ADDRESS = re.compile(r"[\s(<\[]*(?:mailto:)?[^\s()<>\[\]@,;:]+@[^\s()<>\[\]@,;:]+[)>\]]*")
-# What leads somewhere is no place: a link, or a host with a path.
-_LINKED = re.compile(r"[(<\[]*(?:\w+://|www\.|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/)\S*", re.IGNORECASE)
+_WORD = re.compile(r"[\s()<>\[\]]+")
+_WEB = re.compile(r"https?://[^\s@<>\"']+", re.IGNORECASE)
+_DOMAIN = re.compile(r"[\w.-]{1,253}\.[a-z]{2,}(?::\d+)?", re.IGNORECASE)
 _MEETINGS = ("X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL", "X-MICROSOFT-ONLINEMEETINGCONFLINK", "URL")
 _TEXTS = ("LOCATION", "DESCRIPTION", "X-ALT-DESC", "COMMENT")
 
@@ -76,7 +77,6 @@ def read_facts(event: VEvent, owners: Collection[str]) -> Facts:
     organizer = next(iter(values(event, "ORGANIZER")), None)
     status = _first(event, "STATUS").upper()
     link = find_link(_all(event, _MEETINGS), _all(event, _TEXTS), conferences=_conferences(event))
-    url = _first(event, "URL")
     return Facts(
         title=_first(event, "SUMMARY") or None,
         location=_place(_first(event, "LOCATION")),
@@ -84,7 +84,7 @@ def read_facts(event: VEvent, owners: Collection[str]) -> Facts:
         organizer=None if organizer is None else _name(organizer),
         attendance=attendance,
         link=link,
-        url=url if url and service_of(url) is None and (link is None or url != link.url) else None,
+        url=_page(_first(event, "URL")),
         notes=_first(event, "DESCRIPTION") or None,
         is_busy=status != "CANCELLED" and attendance not in {"declined", "delegated"} and not _is_free(event),
         is_cancelled=status == "CANCELLED",
@@ -98,13 +98,28 @@ def _is_free(event: VEvent) -> bool:
 
 
 def _place(location: str) -> str | None:
-    return re.sub(r"\s+", " ", _LINKED.sub(" ", location)).strip(" ,;:-–|()<>[]") or None
+    """A place in words: what leads somewhere, as a link or a host with a path does, is none."""
+    words = _WORD.split(location)
+    kept = [word for word in words if not _leads(word)]
+    # The brackets and full stops that were around a link say nothing without it.
+    told = kept if len(kept) == len(words) else [word for word in kept if any(map(str.isalnum, word))]
+    return " ".join(told).strip(" ,;:-–|") or None
+
+
+def _leads(word: str) -> bool:
+    host, has_path, _ = word.partition("/")
+    if "://" in word or ":/" in word or "%2f" in word.lower() or word.lower().startswith(("www.", "tel:")):
+        return True
+    return bool(has_path and _DOMAIN.fullmatch(host)) or may_join(word)
+
+
+def _page(url: str) -> str | None:
+    """The page of an event on the web, unless it may lead into a meeting, which has a switch of its own."""
+    return url if _WEB.fullmatch(url) and not may_join(url) else None
 
 
 def _name(person: Any) -> str | None:
-    """The name of a person without the quotes that some programs put into it, and without an address in its place."""
-    name = _ADDRESS.sub(" ", _parameter(person, "CN").replace("\\", ""))
-    return re.sub(r"\s+", " ", name).strip(" \"'`") or None
+    return name_of(_parameter(person, "CN"))
 
 
 def _email(person: Any) -> str | None:

@@ -1,5 +1,6 @@
 """When the events of one UID take place (RFC 5545, 3.8.5): in a window, with lengths that are true in every zone."""
 
+from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -11,7 +12,7 @@ from icalendar import vDDDTypes
 from icalendar.prop import vRecur
 from recurring_ical_events import EventAdapter, Occurrence, Series
 
-from calendar_server.components import Moment, moment, start_of, values
+from calendar_server.components import Moment, moment, put_moment, start_of, values
 
 MOST_A_YEAR = 10_000
 """An event that can be there more often than that in a year is no event but a trap."""
@@ -22,7 +23,7 @@ _PERIODS = {
     "HOURLY": timedelta(hours=1),
     "DAILY": timedelta(days=1),
 }
-_STEPS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1)}
+_STEPS = {**_PERIODS, "WEEKLY": timedelta(weeks=1)}
 _IN_EVERY_MONTH = 28
 _WITHOUT_DAYS = {"FREQ", "INTERVAL", "UNTIL", "WKST"}
 # Parts that say no more than DTSTART does.
@@ -33,6 +34,10 @@ _ITS_OWN = {
 _WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 # The library looks at times without a zone as if they had that of the window.
 _MARGIN = timedelta(days=2)
+_BY_TIME = ("BYSECOND", "BYMINUTE", "BYHOUR")
+_LEAP_YEAR, _MONTHS = 2024, 12
+# What is beyond cannot be told in every zone.
+_FIRST, _LAST, _FAR = datetime(2, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC), 5000
 
 
 class TooOftenError(Exception):
@@ -52,11 +57,11 @@ class Happening:
 
 
 class _Adapter(EventAdapter):
-    def __init__(self, component: VEvent, number: int, zone: tzinfo) -> None:
+    def __init__(self, component: VEvent, number: int, exact: timedelta | None) -> None:
         super().__init__(component)
-        self.component, self.number, self.zone = component, number, zone
+        self.component, self.number = component, number
         # 3.8.5.3: where there is a DTEND, all of a series take exactly as long as the first, whatever the clocks do.
-        self.exact = _exact(component, zone)
+        self.exact = exact
 
 
 class _Occurrence(Occurrence):
@@ -75,13 +80,23 @@ def require_bearable(event: VEvent) -> None:
 
     Raises:
         TooOftenError: One repeats more often than any calendar does.
-        ValueError: One never goes on.
+        ValueError: One never goes on, or is never true.
     """
-    for rule in values(event, "RRULE"):
-        if int(rule.get("INTERVAL", [1])[0]) < 1:
-            raise ValueError("INTERVAL")
-        if _most_a_year(rule) > MOST_A_YEAR:
-            raise TooOftenError
+    rules = values(event, "RRULE")
+    if any(int(rule.get("INTERVAL", [1])[0]) < 1 or _is_never(rule) for rule in rules):
+        raise ValueError("RRULE")
+    if sum(map(_most_a_year, rules)) > MOST_A_YEAR:
+        raise TooOftenError
+
+
+def settle_overrides(events: Sequence[VEvent]) -> None:
+    """Say which occurrence a change belongs to by time, where it only has the day of an event that has a time."""
+    heads = [each for each in events if "RECURRENCE-ID" not in each]
+    start = start_of(heads[0]) if heads else None
+    for event in events:
+        when = moment(event, "RECURRENCE-ID")
+        if isinstance(start, datetime) and when is not None and not isinstance(when, datetime):
+            put_moment(event, "RECURRENCE-ID", datetime.combine(when, start.time(), start.tzinfo))
 
 
 def happenings(components: Mapping[int, VEvent], start: datetime, end: datetime, zone: tzinfo) -> Iterator[Happening]:
@@ -110,7 +125,7 @@ def happenings(components: Mapping[int, VEvent], start: datetime, end: datetime,
 
 
 def _occurrences(components: Mapping[int, VEvent], start: datetime, end: datetime, zone: tzinfo) -> Iterable[Any]:
-    adapters = [_Adapter(each, number, zone) for number, each in components.items()]
+    adapters = [_Adapter(each, number, _exact(each, zone)) for number, each in components.items()]
     if not any(name in each for each in components.values() for name in ("RRULE", "RDATE", "RECURRENCE-ID")):
         return [_Occurrence(each) for each in adapters]
     between: Iterable[Any] = _series(adapters, start).between(start, end)
@@ -129,7 +144,11 @@ def to_utc(when: Moment, zone: tzinfo) -> datetime:
     """
     if not isinstance(when, datetime):
         return midnight(when, zone)
-    return (when if when.tzinfo else when.replace(tzinfo=zone)).astimezone(UTC)
+    try:
+        moment = (when if when.tzinfo else when.replace(tzinfo=zone)).astimezone(UTC)
+    except OverflowError:
+        return _FIRST if when.year < _FAR else _LAST
+    return min(max(moment, _FIRST), _LAST)
 
 
 def _span(occurrence: Any, zone: tzinfo) -> tuple[datetime, datetime]:
@@ -170,15 +189,15 @@ def _forward(adapter: _Adapter, before: datetime) -> _Adapter:
     """
     component, rules = adapter.component, values(adapter.component, "RRULE")
     start = start_of(component)
-    later = _later(rules[0], start, before) if len(rules) == 1 else start
-    ahead = later.toordinal() - start.toordinal()
-    if ahead <= 0:
+    later: Any = _later(rules[0], start, before) if len(rules) == 1 else start
+    ahead: timedelta = later - start
+    if ahead <= timedelta():
         return adapter
     moved = component.copy()
     for name in ("DTSTART", "DTEND"):
         if when := moment(component, name):
-            moved[name] = vDDDTypes(when + timedelta(days=ahead))
-    return _Adapter(moved, adapter.number, adapter.zone)
+            moved[name] = vDDDTypes(when + ahead)
+    return _Adapter(moved, adapter.number, adapter.exact)
 
 
 def _later(rule: vRecur, start: Moment, before: datetime) -> Moment:
@@ -214,12 +233,18 @@ def _in_week(rule: vRecur, day: Moment) -> Moment:
 
 def _most_a_year(rule: vRecur) -> float:
     """How often a rule can be true in a year at the most."""
-    frequency = str(rule.get("FREQ", [""])[0])
-    interval = int(rule.get("INTERVAL", [1])[0])
-    period = _PERIODS.get(frequency, timedelta(days=1))
+    frequency, interval = str(rule.get("FREQ", [""])[0]), int(rule.get("INTERVAL", [1])[0])
+    period = _PERIODS.get(frequency, timedelta(days=1)) * (interval if frequency in _PERIODS else 1)
     # A rule by the hour has its BYHOUR as a filter, one by the day has an event at each.
     finer = {"SECONDLY": (), "MINUTELY": ("BYSECOND",), "HOURLY": ("BYSECOND", "BYMINUTE")}
-    parts = finer.get(frequency, ("BYSECOND", "BYMINUTE", "BYHOUR"))
-    return (
-        _YEAR / (period * (interval if frequency in _PERIODS else 1)) * prod(len(rule.get(each, "1")) for each in parts)
-    )
+    most = _YEAR / period * prod(len(rule.get(each, "1")) for each in finer.get(frequency, _BY_TIME))
+    if frequency in finer:
+        most *= len(rule.get("BYHOUR", range(24))) / 24 * len(rule.get("BYDAY", range(7))) / 7
+    return min(most, int(rule["COUNT"][0])) if int(rule.get("COUNT", [-1])[0]) >= 0 else most
+
+
+def _is_never(rule: vRecur) -> bool:
+    """Whether a rule waits for a day that no year has, such as 30 February."""
+    days = [int(day) for day in rule.get("BYMONTHDAY", ())]
+    lengths = [monthrange(_LEAP_YEAR, int(month))[1] for month in rule.get("BYMONTH", ()) if 1 <= int(month) <= _MONTHS]
+    return bool(days and lengths) and min(map(abs, days)) > max(lengths)

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from calendar_server.courses import Found
 from calendar_server.dtos import Asked, Calendar, Calendars, Event
-from calendar_server.timeline import Found
 from mcpshape import Shape, UserError
 
 Entry = tuple[Found, Event]
@@ -40,9 +40,9 @@ class Search:
 
     def _require_told(self, asked: dict[str, str]) -> None:
         told = self._shape.view(Asked(calendar="", text="")).data
-        for name in asked:
-            if name not in told:
-                raise UserError(f"{name}: {_NOT_TOLD}", hint=f"Call again without {name}.")
+        untold = " and ".join(name for name in asked if name not in told)
+        if untold:
+            raise UserError(f"{untold}: {_NOT_TOLD}", hint=f"Call again without {untold}.")
 
     def _require_known(self, calendar: str) -> None:
         labels = Calendars(calendars=[Calendar(label=label) for label in self._labels()])

@@ -3,6 +3,7 @@
 import webbrowser
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.metadata import version
 from typing import Any
 
 import anyio
@@ -39,7 +40,8 @@ def build(config: Config) -> MCPServer:
     agenda = make_agenda(config)
     open_link = webbrowser.open if config.allow_open else None
     tools = CalendarTools(agenda, lambda: _now(config), open_link)
-    server = MCPServer("calendar", instructions=served.instructions(), log_level="WARNING")
+    installed = version("mcpshape-examples")
+    server = MCPServer("calendar", version=installed, instructions=served.instructions(), log_level="WARNING")
     for name, tool in served.tools.items():
         reads_only = not (config.allow_open and name == "open_video_meeting")
         hints = ToolAnnotations(read_only_hint=reads_only, destructive_hint=False, open_world_hint=not reads_only)

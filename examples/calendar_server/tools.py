@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from calendar_server.agenda import Agenda, require_known
+from calendar_server.agenda import Agenda, require_range
 from calendar_server.availability import Interval, free, hours
+from calendar_server.courses import Found
 from calendar_server.dtos import (
     Calendar,
     Calendars,
@@ -24,7 +25,7 @@ from calendar_server.links import service_of
 from calendar_server.recurrence import midnight
 from calendar_server.samples import MONDAY, NOW, PLANNING, SUNDAY, sample_agenda
 from calendar_server.search import Search
-from calendar_server.timeline import Found, touches
+from calendar_server.timeline import touches
 from mcpshape import Chars, Handle, Shape, UserError
 from mcpshape.encoders import Toon
 
@@ -74,6 +75,7 @@ class CalendarTools:
 
         With calendar or text, what is told in part only is left out.
         """
+        require_range(day, day, _DAY)
         found = self._search.among(self._between(day, day), calendar, text)
         return self._day(day, found).model_copy(update={"unavailable": make_unavailable(self._agenda.outages())})
 
@@ -89,7 +91,7 @@ class CalendarTools:
 
         With calendar or text, what is told in part only is left out.
         """
-        _require_order(start, end, _LONGEST)
+        require_range(start, end, _LONGEST)
         found = self._search.among(self._between(start, end), calendar, text)
         days = (self._day(day, found) for day in _each_day(start, end))
         return Days(days=[day for day in days if day.events], unavailable=make_unavailable(self._agenda.outages()))
@@ -110,8 +112,9 @@ class CalendarTools:
         From day to until, both included and at most 31 days apart.
         """
         last = until or day
-        require_known(day, last)
-        _require_order(day, last, _LONGEST_FREE)
+        require_range(day, last, _LONGEST_FREE)
+        if opens.tzinfo or closes.tzinfo:
+            raise UserError("Hours are those of the calendar.", hint="Ask for opens and closes without an offset.")
         if closes <= opens and closes != time():
             raise UserError("The hours end before they begin.", hint="Ask for closes after opens.")
         weekdays = _WORKDAYS if workdays_only else range(7)
@@ -141,7 +144,7 @@ class CalendarTools:
     @shape.tool(page="attendees", limit=100, example=sampled("get_event", event_id=PLANNING))
     def get_event(self, event_id: EventId) -> Event:
         """Get one event with all {fields} that may be told, by an id from another answer."""
-        return self._find(event_id)
+        return self._event(self._agenda.find(event_id, self._clock()))
 
     @shape.tool(example=sample_meeting)
     def open_video_meeting(self, event_id: EventId) -> Meeting:
@@ -149,7 +152,7 @@ class CalendarTools:
 
         Without a key video_url the link may not be told; {null} means that there is none.
         """
-        event = self._find(event_id)
+        event = self._event(self._agenda.find(event_id, self._clock()))
         return make_meeting(event, self._open(event) if event.video_url else None)
 
     @shape.tool(
@@ -176,9 +179,6 @@ class CalendarTools:
         touching = [entry for entry in entries if touches(entry[0].happening, start, end)]
         return Day(date=day, events=[make_row(*entry, day, self._agenda.zone) for entry in touching])
 
-    def _find(self, event_id: str) -> Event:
-        return next(self._event(found) for found in self._agenda.around(self._clock()) if found.identity == event_id)
-
     def _open(self, event: Event) -> str:
         """The sentence about a link; one that is told and of a known service is opened, if the owner said so."""
         may_open = service_of(event.video_url) and "video_url" in shape.view(event).data
@@ -188,11 +188,6 @@ class CalendarTools:
                 "Opened {event.video_url} on the machine of the server to join {event.title}.", event=event
             )
         return shape.say("Open {event.video_url} to join {event.title}.", event=event)
-
-
-def _require_order(first: date, last: date, longest: timedelta) -> None:
-    if not timedelta() <= last - first <= longest:
-        raise UserError(f"The end has to be 0 to {longest.days} days after the start.", hint="Ask for another end.")
 
 
 def _each_day(first: date, last: date) -> Iterator[date]:
