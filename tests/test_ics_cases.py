@@ -31,9 +31,11 @@ def served(tmp_path: Path) -> Any:
         path = tmp_path / "work.ics"
         path.write_bytes(ics if isinstance(ics, bytes) else ics.encode())
         zone = ZoneInfo(options.pop("zone", BERLIN))
-        level, me, arguments = options.pop("level", "standard"), options.pop("me", ""), options
+        level, me = options.pop("level", "standard"), options.pop("me", "")
         moment = datetime.fromisoformat(now).replace(tzinfo=zone)
-        config = Config(ics=[path], zone=zone, me=me, now=moment, privacy=level, toggles={}, format="toon")
+        toggles = options.pop("toggles", {})
+        arguments = options
+        config = Config(ics=[path], zone=zone, me=me, now=moment, privacy=level, toggles=toggles, format="toon")
         async with Client(build(config)) as client:
             result = await client.call_tool(tool, arguments)
         (block,) = (block.text for block in result.content if block.type == "text")
@@ -591,3 +593,178 @@ async def test_series_have_additions_exceptions_and_changes(served: Any) -> None
         "2026-03-05": [("Later", "11:00 - 11:30")],
         "2026-03-06": [("Later", "11:00 - 11:30")],
     }
+
+
+NIGHTS = calendar(
+    "UID:n\nDTSTART;TZID=Europe/Berlin:20240113T220000\nDTEND;TZID=Europe/Berlin:20240114T060000\nRRULE:FREQ=WEEKLY\n"
+    "SUMMARY:Night shift"
+)
+
+
+async def test_an_old_series_keeps_its_length_on_both_sides_of_a_change_of_clocks(served: Any) -> None:
+    """C07: also where the events of a quarter are worked out from the night of the change on."""
+    days = ("2026-03-21", "2026-04-04", "2026-05-02", "2026-10-24", "2026-11-07")
+    found = [await served(NIGHTS, "list_events", day=day) for day in days]
+    times = [
+        event["time"][:5] + event["time"][-5:] for day in found for event in day["events"] if "2026" in event["time"]
+    ]
+    assert times == ["22:0006:00", "22:0006:00", "22:0006:00", "22:0005:00", "22:0006:00"]
+
+
+async def test_an_until_in_local_time_is_in_the_zone_of_the_series(served: Any) -> None:
+    """RFC 5545, 3.3.10, wants UTC; some programs write the time of the last event as it is."""
+    for until, count in (("20260309T220000", 3), ("20260310T015959Z", 2), ("20260310T020000Z", 3)):
+        ics = calendar(f"UID:u\nDTSTART;TZID=America/New_York:20260223T220000\nRRULE:FREQ=WEEKLY;UNTIL={until}")
+        range_ = await served(ics, "list_events_between", start="2026-02-20", end="2026-03-30", zone="America/New_York")
+        assert range_["total"] == count
+
+
+@pytest.mark.parametrize(
+    "when", [";VALUE=DATE:20260309", ":20260309T090000Z", ";TZID=America/New_York:20260309T050000"]
+)
+async def test_a_change_belongs_to_its_occurrence_however_that_is_named(served: Any, when: str) -> None:
+    """RECURRENCE-ID as a date, in UTC or in another zone: the original is not there beside it."""
+    ics = calendar(
+        "UID:c\nDTSTART;TZID=Europe/Berlin:20260302T100000\nDURATION:PT1H\nRRULE:FREQ=WEEKLY;COUNT=3\nSUMMARY:Series",
+        f"UID:c\nRECURRENCE-ID{when}\nDTSTART;TZID=Europe/Berlin:20260310T150000\nDURATION:PT1H\nSUMMARY:Moved",
+    )
+    month = await served(ics, "list_events_between", start="2026-03-01", end="2026-03-31")
+    rows = [(day["date"][-2:], event["title"]) for day in month["days"] for event in day["events"]]
+    assert rows == [("02", "Series"), ("10", "Moved"), ("16", "Series")]
+
+
+@pytest.mark.parametrize(
+    ("name", "time"),
+    [
+        ("W. Europe Standard Time", "20:00 - 21:00"),
+        ("europe/brussels", "20:00 - 21:00"),
+        ("Foo/Bar", "21:00 - 22:00 local time"),
+        ("GMT+0200", "21:00 - 22:00 local time"),
+    ],
+)
+async def test_a_zone_of_a_calendar_that_nobody_knows_takes_no_event_away(served: Any, name: str, time: str) -> None:
+    """X-WR-TIMEZONE by its Windows name, in another case, or as nonsense."""
+    event = "UID:x\nDTSTART:20260310T210000\nDTEND:20260310T220000\nSUMMARY:Match"
+    day = await served(calendar(event, head=f"X-WR-TIMEZONE:{name}\n"), "list_events", day="2026-03-10", zone="UTC")
+    assert [event["time"] for event in day["events"]] == [time]
+
+
+@pytest.mark.parametrize(
+    ("lines", "day"),
+    [
+        ("DTSTART:20260101T000000Z\nDTEND:99991231T235959Z", "2026-03-10"),
+        ("DTSTART:20260101T000000\nDTEND:99991231T235959", "2026-03-10"),
+        ("DTSTART:00010101T000000Z\nDTEND:20270101T000000Z", "2026-03-10"),
+        ("DTSTART;VALUE=DATE:00010101\nDTEND;VALUE=DATE:99991231", "2026-03-10"),
+        ("DTSTART:20260310T080000Z\nDURATION:P737800D\nRRULE:FREQ=YEARLY", "2026-03-10"),
+        ("DTSTART:20260310T080000Z\nRDATE;VALUE=PERIOD:20260515T080000Z/20260515", "2026-03-10"),
+        ("DTSTART:20260310T080000Z\nRRULE:RSCALE=GREGORIAN;FREQ=YEARLY", "2026-03-10"),
+        ("DTSTART:20260310T080000Z\nRRULE:FREQ=DAILY;BYSETPOS=0", "2026-03-10"),
+        ("DTSTART:20260310T080000Z\nRRULE:FREQ=DAILY;INTERVAL=-1", "2026-03-10"),
+        ("DTSTART:20260303T080000Z\nRRULE:FREQ=WEEKLY;BYDAY=MO, TU, WE", "2026-03-10"),
+    ],
+)
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
+async def test_an_event_at_the_edge_of_what_can_be_counted_is_there(
+    served: Any, tmp_path: Path, lines: str, day: str, zone: str
+) -> None:
+    """Whatever cannot be worked out of an event, it is there once; asked again and in any order, without a failure."""
+    (tmp_path / "edge.ics").write_text(calendar(f"UID:e\nSUMMARY:Edge\n{lines}"))
+    moment = datetime(2026, 3, 10, tzinfo=ZoneInfo(zone))
+    config = Config(ics=[tmp_path / "edge.ics"], zone=ZoneInfo(zone), now=moment, privacy="minimal")
+    async with Client(build(config)) as client:
+        for each in (day, "2010-05-15", "2026-05-15", "2199-12-31", "1900-01-01", day):
+            answers = [await client.call_tool("list_events", {"day": each}), await client.call_tool("next_event", {})]
+            assert not [answer for answer in answers if answer.is_error]
+        (block,) = answers[0].content
+    assert block.type == "text"
+    assert [event["title"] for event in decode(block.text)["events"]] == ["Edge"]
+
+
+UNSEEN = [
+    "BEGIN:VALARM\nTRIGGER:-PT5M\nCLASS:PRIVATE",
+    "DESCRIPTION:raw\nBEGIN:intro\nCLASS:PRIVATE",
+    "CL\0ASS:PRIVATE",
+    "\ufeffCLASS:PRIVATE",
+    "\u00a0CLASS:PRIVATE",
+    "item1.CLASS:PRIVATE",
+    "CLASS;X=1:\n PRIVATE",
+    "X-CALENDARSERVER-ACCESS:CONFIDENTIAL",
+]
+
+
+@pytest.mark.parametrize("line", UNSEEN)
+async def test_a_line_about_privacy_counts_wherever_it_stands(served: Any, line: str) -> None:
+    """D05: behind an alarm without an end, behind text that looks like a component, with signs that nobody sees."""
+    day = await served(
+        calendar(f"UID:1\nDTSTART:20260302T100000Z\nSUMMARY:CANARY\n{line}"),
+        "list_events",
+        day="2026-03-02",
+        zone="UTC",
+        level="detailed",
+    )
+    assert "CANARY" not in json.dumps(day)
+
+
+MASTER = "UID:s\\,1\nDTSTART:20260302T100000Z\nRRULE:FREQ=WEEKLY;COUNT=4\n"
+OVERRIDE = "UID:s,1\nRECURRENCE-ID:20260309T100000Z\nDTSTART:20260309T120000Z\nSUMMARY:CANARY"
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [f"{MASTER}CLASS:PRIVATE"],
+        [f"{MASTER}CLASS:PRIVATE".replace("DTSTART:2026", "DTSTART:nonsense")],
+        [MASTER, OVERRIDE.replace("CANARY", "x\nSEQUENCE:0\nCLASS:PRIVATE")],
+        [
+            MASTER,
+            "UID:s,1\nRECURRENCE-ID;RANGE=THISANDFUTURE:20260302T100000Z\nDTSTART:20260302T110000Z\nCLASS:PRIVATE",
+        ],
+    ],
+)
+async def test_a_change_is_as_private_as_anything_of_its_series(served: Any, others: list[str]) -> None:
+    """D03: a series that cannot be read, an escaped UID, a second change, one that changes all that follow."""
+    ics = calendar(*others, OVERRIDE)
+    month = await served(ics, "list_events_between", start="2026-03-01", end="2026-03-31", zone="UTC", level="detailed")
+    assert month["total"] > 0
+    assert "CANARY" not in json.dumps(month)
+
+
+async def test_a_series_that_has_no_end_in_its_file_counts_as_private(served: Any) -> None:
+    """D03: nobody knows what would have stood in it."""
+    ics = calendar(OVERRIDE).replace("BEGIN:VEVENT", f"BEGIN:VEVENT\n{MASTER}BEGIN:VEVENT", 1)
+    month = await served(ics, "list_events_between", start="2026-03-01", end="2026-03-31", zone="UTC", level="detailed")
+    assert month["total"] == 1
+    assert "CANARY" not in json.dumps(month)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://eu.safelinks.protection.outlook.com/?url=https%3A%2F%2Fzoom.us%2Fj%2F1%3Fpwd%3DCANARY",
+        "https://www.google.com/url?q=https://zoom.us/j/1?pwd=CANARY",
+        "http://zoom.us/j/1?pwd=CANARY",
+        "zoommtg://zoom.us/join?confno=CANARY",
+        "https://u@zoom.us/j/CANARY",
+        "Join https://zoom.us/j/CANARY",
+        "mailto:CANARY@example.com",
+    ],
+)
+async def test_the_switch_for_video_links_holds_for_the_link_of_an_event(served: Any, url: str) -> None:
+    """B4: whatever leads into a meeting, or to a person, is no page of an event."""
+    ics = calendar(f"UID:1\nDTSTART:20260302T100000Z\nURL:{url}\nLOCATION:Hall\\, {url}")
+    event = (await served(ics, "next_event", toggles={"video_url": False}))["event"]
+    assert event["url"] is None
+    assert "CANARY" not in json.dumps(await served(ics, "next_event", level="minimal")) or url.startswith("mailto")
+    page = calendar("UID:1\nDTSTART:20260302T100000Z\nURL:https://events.example.com/4?x=(1)")
+    assert (await served(page, "next_event"))["event"]["url"] == "https://events.example.com/4?x=(1)"
+
+
+@pytest.mark.parametrize("sign", ["(", "a", "a.", "a@", "<", "[a", "-", " ,"])
+@pytest.mark.parametrize("name", ["LOCATION:", 'ATTENDEE;CN="', "X-WR-CALNAME:", "URL:https://"])
+async def test_hostile_text_takes_no_longer_than_other_text(served: Any, name: str, sign: str) -> None:
+    """Bad input: half a megabyte of one sign; what backtracks on it would not end within this test run."""
+    line = f"{name}{sign * 250_000}" + ('":mailto:x@example.com' if "CN" in name else "")
+    head = f"{line}\n" if name.startswith("X-WR") else ""
+    ics = calendar("UID:1\nDTSTART:20260302T100000Z\nSUMMARY:Good" + ("" if head else f"\n{line}"), head=head)
+    assert titles(await served(ics, "list_events", day="2026-03-02")) == ["Good"]

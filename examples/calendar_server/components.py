@@ -5,7 +5,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from threading import Lock
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -99,14 +99,12 @@ def _mend(event: VEvent, label: str) -> bool:
 
 
 def _end_rules(event: VEvent) -> None:
-    """Give an UNTIL the form that it has to have (3.3.10), where it is in local time or a date."""
+    """Give an UNTIL the form that it has to have (3.3.10), where it is in local time."""
     start = start_of(event)
     if not isinstance(start, datetime) or start.tzinfo is None:
         return
     for rule in values(event, "RRULE"):
         until = next(iter(rule.get("UNTIL", ())), None)
-        if isinstance(until, date) and not isinstance(until, datetime):
-            until = datetime.combine(until, time.max.replace(microsecond=0))
         if isinstance(until, datetime) and until.tzinfo is None:
             rule["UNTIL"] = [until.replace(tzinfo=start.tzinfo).astimezone(UTC)]
 
