@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
-from threading import Event, Lock, Thread
+from threading import Lock, Thread
 
 from calendar_server.courses import Course, Found, Labelled
 from calendar_server.feeds import Feed, Outage
@@ -54,7 +54,8 @@ class Agenda:
         self.feeds, self._owners = feeds, frozenset(owner.lower() for owner in owners)
         self._timeline = Timeline((), zone, self._owners)
         self._courses: dict[tuple[str, str], Course] = {}
-        self._lock, self._changed = Lock(), Event()
+        self._lock = Lock()
+        self._warmth: Callable[[], datetime] | None = None
 
     def between(self, first: date, last: date) -> list[Found]:
         """The events that touch the days from `first` to `last`, in order.
@@ -112,18 +113,16 @@ class Agenda:
 
     def warm(self, clock: Callable[[], datetime]) -> None:
         """Read everything, and work out some years around now, beside all other work; again whenever it changes."""
-        Thread(target=self._warm, args=(clock,), daemon=True).start()
+        self._warmth = clock
+        Thread(target=self.now, daemon=True).start()
 
-    def _warm(self, clock: Callable[[], datetime]) -> None:
-        while True:
-            self._changed.clear()
-            for number in range(2 * _AHEAD):
-                quarters = (number + 1) // 2 * (1 if number % 2 else -1)
-                with suppress(SourceError):
-                    self.now().warm(clock() + quarters * _QUARTER, self.progress.tell)
-                if self._changed.is_set():
-                    break
-            self._changed.wait()
+    def _warm(self, timeline: Timeline, around: datetime) -> None:
+        for number in range(2 * _AHEAD):
+            quarters = (number + 1) // 2 * (1 if number % 2 else -1)
+            if timeline is not self._timeline:
+                return
+            with suppress(SourceError):
+                timeline.warm(around + quarters * _QUARTER, self.progress.tell)
 
     def _refresh(self, feeds: Sequence[Feed]) -> Iterable[bool]:
         if len(feeds) == 1:
@@ -143,4 +142,5 @@ class Agenda:
             is_same = course is not None and list(course.labelled) == group
             self._courses[key] = course if course is not None and is_same else Course(*key, group)
         self._timeline = Timeline(list(self._courses.values()), self.zone, self._owners)
-        self._changed.set()
+        if self._warmth:
+            Thread(target=self._warm, args=(self._timeline, self._warmth()), daemon=True).start()
