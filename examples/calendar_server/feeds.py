@@ -14,6 +14,8 @@ from calendar_server.sources import Piece, Reason, Source, SourceError, Tell
 
 _LOG = logging.getLogger("calendar_server")
 _PATIENCE = 60.0
+# Looking takes a small part of the time, however many files there are.
+_REST = 20
 _CRASHED = "The program that reads it failed; look for a newer version."
 
 
@@ -62,7 +64,7 @@ class Feed:
 
     def refresh(self, tell: Tell) -> bool:
         """Look at the source; whether there is anything new. What cannot be read stays as it was."""
-        before = {name: kept.document for name, kept in self.kept.items()}
+        before, began = {name: kept.document for name, kept in self.kept.items()}, monotonic()
         try:
             pieces = self.source.pieces(tell)
             self.kept = dict(self._keep(pieces, tell))
@@ -71,7 +73,8 @@ class Feed:
             told = error if isinstance(error, SourceError) else SourceError("unreadable", _CRASHED)
             self.outage = self._out(self.source.label, told, self.outage, self.read_at)
         finally:
-            self.due = monotonic() + self.every
+            took = monotonic() - began
+            self.due = monotonic() + (max(self.every, _REST * took) if self.every else 0)
         return before != {name: kept.document for name, kept in self.kept.items()}
 
     def labelled(self) -> Iterator[Labelled]:
