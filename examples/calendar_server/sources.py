@@ -32,7 +32,7 @@ class Piece:
     label: str
     state: Hashable = field(repr=False)
     load: Callable[[], bytes] = field(repr=False)
-    is_guess: bool = False
+    is_guess: bool = field(default=False, repr=False)
 
 
 class Source(Protocol):
