@@ -1,6 +1,7 @@
 """The command `mcpshape-calendar`."""
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         config = _config(options)
         if is_doctor:
-            sys.exit(examine(config, _host_arguments(given[1:])))
+            sys.exit(_examined(config, given[1:]))
         _require_readable(config)
         server = build(config)
     except DefinitionError as error:
@@ -156,6 +157,17 @@ def _require_readable(config: Config) -> None:
             return
     if failure:
         raise failure
+
+
+def _examined(config: Config, given: Sequence[str]) -> int:
+    try:
+        code = examine(config, _host_arguments(given))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads has seen enough; what is left must not be written when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
 
 
 def _host_arguments(given: Sequence[str]) -> list[str]:

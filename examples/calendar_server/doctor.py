@@ -1,6 +1,7 @@
 """Checks every calendar, shows what a host would see of them, and says how to add the server to a host."""
 
 import json
+import logging
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,9 @@ def examine(config: Config, arguments: Sequence[str]) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # A terminal may not have the letters of a calendar.
     config = replace(config, warm=False)
+    logging.disable(logging.WARNING)  # The calendars are read again below, where it is said what is wrong with them.
     answers = anyio.run(_ask, config)
+    logging.disable(logging.NOTSET)
     agenda = make_agenda(config)
     began = perf_counter()
     outages = agenda.outages()
