@@ -38,7 +38,7 @@ FIRST_ANSWER, LATER_ANSWER, MEMORY = 5.0, 50.0, 400.0
 LAYOUTS = {"calendars": EVENTS // CALENDARS, "files": 1}
 ASKED, ASKED_OTHERS = 300, 20
 # A file is looked at again after a second.
-_LOOKED_AT_AGAIN = 12  # Seconds; a folder is looked at the less often the longer that takes.
+_LOOKED_AT_AGAIN = 20  # Seconds; a folder is looked at the less often the longer that takes.
 _HEAD = """BEGIN:VCALENDAR
 VERSION:2.0
 PRODID:-//mcpshape//benchmark//EN

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
 from calendar_server.courses import Course, Found, Labelled
 from calendar_server.feeds import Feed, Outage
@@ -54,7 +54,7 @@ class Agenda:
         self.feeds, self._owners = feeds, frozenset(owner.lower() for owner in owners)
         self._timeline = Timeline((), zone, self._owners)
         self._courses: dict[tuple[str, str], Course] = {}
-        self._lock = Lock()
+        self._lock, self._is_quiet = Lock(), Event()
         self._warmth: Callable[[], datetime] | None = None
 
     def between(self, first: date, last: date) -> list[Found]:
@@ -97,8 +97,12 @@ class Agenda:
         """The events as the sources have them now."""
         with self._lock:
             due = [feed for feed in self.feeds if feed.is_due()]
-            if due and any(self._refresh(due)):
-                self._arrange()
+            self._is_quiet.clear()
+            try:
+                if due and any(self._refresh(due)):
+                    self._arrange()
+            finally:
+                self._is_quiet.set()
             return self._timeline
 
     def outages(self) -> list[Outage]:
@@ -122,7 +126,12 @@ class Agenda:
             if timeline is not self._timeline:
                 return
             with suppress(SourceError):
-                timeline.warm(around + quarters * _QUARTER, self.progress.tell)
+                timeline.warm(around + quarters * _QUARTER, self._pause)
+
+    def _pause(self, done: int, total: int) -> None:
+        """Let a look at the sources go first: each of its many files would wait for this thread."""
+        self.progress.tell(done, total)
+        self._is_quiet.wait()
 
     def _refresh(self, feeds: Sequence[Feed]) -> Iterable[bool]:
         if len(feeds) == 1:

@@ -15,7 +15,7 @@ from calendar_server.sources import Piece, Reason, Source, SourceError, Tell
 _LOG = logging.getLogger("calendar_server")
 _PATIENCE = 60.0
 # Looking takes a small part of the time, however many files there are.
-_REST = 20
+_REST, _LONGEST_REST = 20, 60.0
 _CRASHED = "The program that reads it failed; look for a newer version."
 
 
@@ -65,16 +65,17 @@ class Feed:
     def refresh(self, tell: Tell) -> bool:
         """Look at the source; whether there is anything new. What cannot be read stays as it was."""
         before, began = {name: kept.document for name, kept in self.kept.items()}, monotonic()
+        rest = self.every
         try:
             pieces = self.source.pieces(tell)
+            rest = min(max(self.every, _REST * (monotonic() - began)), _LONGEST_REST) if self.every else 0
             self.kept = dict(self._keep(pieces, tell))
             self.outage, self.read_at = None, self.clock()
         except Exception as error:  # A source that crashes must not silence the others.
             told = error if isinstance(error, SourceError) else SourceError("unreadable", _CRASHED)
             self.outage = self._out(self.source.label, told, self.outage, self.read_at)
         finally:
-            took = monotonic() - began
-            self.due = monotonic() + (max(self.every, _REST * took) if self.every else 0)
+            self.due = monotonic() + rest
         return before != {name: kept.document for name, kept in self.kept.items()}
 
     def labelled(self) -> Iterator[Labelled]:

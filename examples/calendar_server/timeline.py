@@ -17,7 +17,7 @@ _LOG = logging.getLogger("calendar_server")
 _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONG = 2 * 24 * 60 * 60
-_MOST_CHUNKS, _TELL_EVERY = 64, 100
+_MOST_CHUNKS, _TELL_EVERY = 64, 20
 _TOO_LONG, _QUARTER_DAYS = 2.0, 92
 _EVER = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 PATIENCE = 30.0
@@ -62,6 +62,7 @@ class Timeline:
         """Read and work out the quarter of a year around a moment, so that nobody has to wait for it."""
         chunk = self._chunk(_quarter(when), tell)
         for number in range(_QUARTER_DAYS):
+            tell(number, _QUARTER_DAYS)
             for course in self._by_day.get(chunk.start.date() + number * _DAY, ()):
                 self._single(course)
 
