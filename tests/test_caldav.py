@@ -52,9 +52,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
 @pytest.fixture
 def account(running: Account) -> Iterator[Account]:
     """A Radicale with a calendar of two events, one of one event, and one of tasks."""
-    running.calendar("work", "Work & more")
+    running.calendar("office", "Work & more")
     running.calendar("tasks", component="VTODO")
-    for calendar_name, uid in (("work", "standup"), ("work", "review"), ("home", "dinner")):
+    for calendar_name, uid in (("office", "standup"), ("office", "review"), ("home", "dinner")):
         running.put(calendar_name, event(uid))
     yield running
     running.send("DELETE", "", "")
@@ -94,8 +94,8 @@ WORK = {"standup.ics": "Work & more", "review.ics": "Work & more"}
         ("", ALL),
         ("astrid%40example.org/", ALL),
         ("astrid@example.org", ALL),
-        ("astrid%40example.org/work/", WORK),
-        ("astrid%40example.org/work", WORK),
+        ("astrid%40example.org/office/", WORK),
+        ("astrid%40example.org/office", WORK),
     ],
 )
 def test_any_address_of_an_account_leads_to_its_calendars(
@@ -105,7 +105,7 @@ def test_any_address_of_an_account_leads_to_its_calendars(
     assert read(source(account.url + address)) == found
 
 
-@pytest.mark.parametrize("only", [("Work & more",), ("work",), ("work", "Work & more")])
+@pytest.mark.parametrize("only", [("Work & more",), ("office",), ("office", "Work & more")])
 def test_calendars_are_chosen_by_display_name_or_last_part_of_the_address(
     account: Account, only: tuple[str, ...]
 ) -> None:
@@ -116,7 +116,7 @@ def test_calendars_are_chosen_by_display_name_or_last_part_of_the_address(
 def test_calendar_that_is_named_but_not_there_is_missing(account: Account, caplog: pytest.LogCaptureFixture) -> None:
     """If others are there, a line of the log says how many are not."""
     assert failure(source(account.url, only=(SAID,)), None, caplog).reason == "missing"
-    assert read(source(account.url, only=("work", SAID))) == WORK
+    assert read(source(account.url, only=("office", SAID))) == WORK
     assert [record.message for record in caplog.records] == [
         "my account: 1 of the calendars that are named are not there"
     ]
@@ -185,9 +185,9 @@ def test_only_what_changed_is_fetched_again(account: Account, change: Callable[[
         assert server.fetched == 3
         assert {piece.name: (piece.state, piece.load()) for piece in pieces(dav)} == before
         assert server.fetched == 0
-        account.put("work", event("review", "Moved"))
-        account.put("work", event("lunch"))
-        account.delete("work", "standup")
+        account.put("office", event("review", "Moved"))
+        account.put("office", event("lunch"))
+        account.delete("office", "standup")
         after = {piece.name: (piece.state, piece.load()) for piece in pieces(dav)}
         assert server.fetched == 2
     names = {name.rpartition("/")[2] for name in after}
@@ -211,7 +211,7 @@ def test_objects_without_etag_have_their_content_as_state(account: Account) -> N
     with serving(in_front_of(account, no_states)) as server:
         dav = source(server.url)
         before = {piece.name: piece.state for piece in pieces(dav)}
-        account.put("work", event("review", "Moved"))
+        account.put("office", event("review", "Moved"))
         after = {piece.name: piece.state for piece in pieces(dav)}
         assert server.fetched == 6
     assert [name.rpartition("/")[2] for name in before if before[name] != after[name]] == ["review.ics"]

@@ -38,9 +38,9 @@ class Files:
             raise SourceError("missing", _MISSING) from error
         return [piece for piece in found if piece]
 
-    def _paths(self) -> Iterator[str]:
+    def _paths(self) -> Iterator[Path]:
         if not self.path.is_dir():
-            yield str(self.path)
+            yield self.path
             return
         os.scandir(self.path).close()
         count = 0
@@ -50,26 +50,26 @@ class Files:
                     count += 1
                     if count > _MOST_FILES:
                         raise SourceError("too_large", f"Keep it under {_MOST_FILES} files.")
-                    yield os.path.join(folder, name)  # noqa: PTH118
+                    yield Path(folder, name)
 
-    def _piece(self, path: str) -> Piece | None:
+    def _piece(self, path: Path) -> Piece | None:
         """A file, unless it is none any more, leads nowhere, or is no regular one, which could be read for ever."""
         try:
-            seen = os.stat(path)  # noqa: PTH116
+            seen = path.stat()
         except OSError:
-            if path == str(self.path):
+            if path == self.path:
                 raise
             return None
         if not S_ISREG(seen.st_mode):
             return None
         state = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
-        return Piece(path, self.label, state, partial(_read, path, seen.st_size), is_guess=not self.name)
+        return Piece(str(path), self.label, state, partial(_read, path, seen.st_size), is_guess=not self.name)
 
 
-def _read(path: str, size: int) -> bytes:
+def _read(path: Path, size: int) -> bytes:
     if size > LARGEST:
         raise SourceError("too_large", f"Keep it under {LARGEST // 2**20} MB; archive what is long past.")
     try:
-        return Path(path).read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise SourceError("missing", _MISSING) from error

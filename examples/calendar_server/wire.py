@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from calendar_server.sources import SourceError
 
@@ -78,7 +79,7 @@ class _Incoming(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
         self._wire.socket.settimeout(self._wire.patience())
         return self._wire.socket.recv_into(buffer)
 
