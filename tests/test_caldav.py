@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from calendar_server.bounded import METHODS, Access, BoundedSession
-from calendar_server.dav import CalDav
-from calendar_server.sources import Piece, Reason, SourceError
-from calendar_server.wire import Limits
+from calendar_data.bounded import METHODS, Access, BoundedSession
+from calendar_data.dav import CalDav
+from calendar_data.sources import Piece, Reason, SourceError
+from calendar_data.wire import Limits
 from dav_servers import (
     Answer,
     Asked,

@@ -13,8 +13,8 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from calendar_data.documents import LARGEST, LARGEST_EVENT
 from calendar_server import Config, build
-from calendar_server.documents import LARGEST, LARGEST_EVENT
 from calendar_server.dtos import policy
 from mcpshape.testing import decode
 from test_calendar import command

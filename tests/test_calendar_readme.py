@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from calendar_data.files import Files
 from calendar_server.config import read_own
-from calendar_server.files import Files
 from calendar_server.tools import shape
 from test_calendar import command
 

@@ -16,13 +16,13 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from pydantic import SecretStr
 
+from calendar_data.accounts import Looked
+from calendar_data.dav import CalDav
+from calendar_data.files import Files
+from calendar_data.sources import Piece, Source, SourceError, Tell
 from calendar_server import Config, build
-from calendar_server.config import Looked
-from calendar_server.dav import CalDav
 from calendar_server.dtos import policy
-from calendar_server.files import Files
 from calendar_server.samples import OWNER, SAMPLE
-from calendar_server.sources import Piece, Source, SourceError, Tell
 from mcpshape.testing import decode
 from radicale_server import Account, radicale
 from test_calendar import command

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from icalendar import Calendar
 from icalendar import Event as VEvent
 
-from calendar_server.components import start_of
-from calendar_server.recurrence import TooOftenError, happenings, require_bearable, to_utc
+from calendar_data.components import start_of
+from calendar_data.recurrence import TooOftenError, happenings, require_bearable, to_utc
 
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "UTC")
 DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")

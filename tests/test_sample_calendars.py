@@ -18,11 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
 
+from calendar_data.feeds import Feed
+from calendar_data.recurrence import to_utc
+from calendar_data.sources import Piece, Tell
 from calendar_server import Config, build
 from calendar_server.agenda import Agenda
-from calendar_server.feeds import Feed
-from calendar_server.recurrence import to_utc
-from calendar_server.sources import Piece, Tell
 from mcpshape.testing import decode
 
 pytestmark = pytest.mark.anyio

@@ -3,33 +3,22 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from threading import Event, Lock, Thread
 
-from calendar_server.courses import Course, Found, Labelled
-from calendar_server.feeds import Feed, Outage
-from calendar_server.recurrence import midnight
-from calendar_server.sources import SourceError
+from calendar_data.feeds import Feed, Labelled, Outage
+from calendar_data.recurrence import midnight
+from calendar_data.sources import SourceError
+from calendar_server.courses import Course, Found
 from calendar_server.timeline import Timeline
 from mcpshape import UserError
+from serving.progress import Progress
 
 YEARS = range(1900, 2200)
 """The years that can be asked about."""
 _AHEAD = 20
 _QUARTER, _YEAR = timedelta(days=91), timedelta(days=366)
 _LOOKS_AHEAD = (timedelta(days=1), timedelta(days=7), timedelta(days=31), _YEAR)
-
-
-@dataclass(slots=True)
-class Progress:
-    """How many steps of work are done that somebody may be waiting for."""
-
-    steps: int = 0
-
-    def tell(self, _done: int, _total: int) -> None:
-        """Count a step."""
-        self.steps += 1
 
 
 def require_range(first: date, last: date, longest: timedelta) -> None:

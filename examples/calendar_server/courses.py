@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 from icalendar import Event as VEvent
 
-from calendar_server.components import moment, read_components, start_of
-from calendar_server.documents import Block
-from calendar_server.meaning import UNREADABLE, Facts, read_facts
-from calendar_server.recurrence import (
+from calendar_data.components import moment, read_components, start_of
+from calendar_data.feeds import Labelled
+from calendar_data.recurrence import (
     MOST_A_YEAR,
     Happening,
     TooOftenError,
@@ -20,16 +19,10 @@ from calendar_server.recurrence import (
     require_bearable,
     settle_overrides,
 )
+from calendar_server.meaning import UNREADABLE, Facts, read_facts
 
 _LOG = logging.getLogger("calendar_server")
 _THIS_AND_FUTURE = re.compile(r"^RECURRENCE-ID[^:\n]*THISANDFUTURE", re.MULTILINE | re.IGNORECASE).search
-
-
-class Labelled(NamedTuple):
-    """An event as text, and the calendar that it belongs to."""
-
-    label: str
-    block: Block
 
 
 class Found(NamedTuple):

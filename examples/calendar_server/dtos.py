@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel
 
-from calendar_server.sources import Reason
+from calendar_data.sources import Reason
 from mcpshape import (
     Always,
     Clip,

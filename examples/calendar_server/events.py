@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta, tzinfo
 
+from calendar_data.feeds import Outage
 from calendar_server.availability import Interval
 from calendar_server.courses import Found
 from calendar_server.dtos import Event, EventRow, Meeting, Moment, Slot, Unavailable
-from calendar_server.feeds import Outage
 
 _DAY = timedelta(days=1)
 _MOST_PEOPLE = 20

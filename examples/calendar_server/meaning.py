@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 from icalendar import Event as VEvent
 
-from calendar_server.components import text, values
+from calendar_data.components import text, values
+from calendar_data.names import name_of
 from calendar_server.dtos import Attendance, Attendee, EventStatus
 from calendar_server.links import Link, find_link, may_join
-from calendar_server.names import name_of
 
 _ATTENDANCE: dict[str, Attendance] = {each.upper().replace("_", "-"): each for each in get_args(Attendance)}
 _SOON = timedelta(minutes=15)

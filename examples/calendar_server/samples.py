@@ -6,9 +6,9 @@ from math import inf
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from calendar_data.feeds import Feed
+from calendar_data.files import Files
 from calendar_server.agenda import Agenda
-from calendar_server.feeds import Feed
-from calendar_server.files import Files
 
 SAMPLE = Path(str(files("calendar_server") / "sample.ics"))
 OWNER = "ada@example.com"

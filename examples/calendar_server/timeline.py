@@ -9,9 +9,9 @@ from math import inf
 from threading import Lock
 from time import monotonic
 
+from calendar_data.recurrence import Happening
+from calendar_data.sources import SourceError, Tell
 from calendar_server.courses import Course, Found
-from calendar_server.recurrence import Happening
-from calendar_server.sources import SourceError, Tell
 
 _LOG = logging.getLogger("calendar_server")
 _DAY = timedelta(days=1)

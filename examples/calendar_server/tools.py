@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from calendar_data.recurrence import midnight
 from calendar_server.agenda import Agenda, require_range
 from calendar_server.availability import Interval, free, hours
 from calendar_server.courses import Found
@@ -22,7 +23,6 @@ from calendar_server.dtos import (
 )
 from calendar_server.events import make_event, make_meeting, make_row, make_slot, make_unavailable, shorten
 from calendar_server.links import service_of
-from calendar_server.recurrence import midnight
 from calendar_server.samples import MONDAY, NOW, PLANNING, SUNDAY, sample_agenda
 from calendar_server.search import Search
 from calendar_server.timeline import touches

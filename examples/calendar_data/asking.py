@@ -7,11 +7,11 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
-from calendar_server import multistatus
-from calendar_server.bounded import Access, BoundedSession
-from calendar_server.multistatus import Resource
-from calendar_server.sources import SourceError
-from calendar_server.wire import Limits
+from calendar_data import multistatus
+from calendar_data.bounded import Access, BoundedSession
+from calendar_data.multistatus import Resource
+from calendar_data.sources import SourceError
+from calendar_data.wire import Limits
 
 LARGEST = 8 * 2**20
 """Bytes of one object; larger ones are left out."""

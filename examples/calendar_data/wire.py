@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from calendar_server.sources import SourceError
+from calendar_data.sources import SourceError
 
 # A wait that ends with the refresh wakes up a little before or after it.
 _CLOSE = 0.05

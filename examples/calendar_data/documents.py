@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 
 from icalendar import vDuration
 
-from calendar_server.sources import SourceError
+from calendar_data.sources import SourceError
 
 # A line can be folded between the bytes of one character, so lines are joined before they are decoded.
 _FOLD = re.compile(rb"\n+[ \t]")

@@ -15,14 +15,14 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from calendar_server.asking import LARGEST, Asking, Place, RefusedError, TooLongError, asking, is_calendar
-from calendar_server.bounded import Access, origin
-from calendar_server.multistatus import Resource
-from calendar_server.names import label_of
-from calendar_server.sources import Piece, SourceError, Tell
-from calendar_server.wire import Limits
+from calendar_data.asking import LARGEST, Asking, Place, RefusedError, TooLongError, asking, is_calendar
+from calendar_data.bounded import Access, origin
+from calendar_data.multistatus import Resource
+from calendar_data.names import label_of
+from calendar_data.sources import Piece, SourceError, Tell
+from calendar_data.wire import Limits
 
-_LOG = logging.getLogger("calendar_server")
+_LOG = logging.getLogger("calendar_data")
 _BATCH = 50
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 _GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})

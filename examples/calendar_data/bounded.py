@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import quote, urljoin, urlsplit
 
-from calendar_server.sources import SourceError
-from calendar_server.wire import Budget, Limits, Wire, connected, encrypted, too_slow
+from calendar_data.sources import SourceError
+from calendar_data.wire import Budget, Limits, Wire, connected, encrypted, too_slow
 
 Origin = tuple[str, str, int]
 

@@ -5,18 +5,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
-from calendar_server.courses import Labelled
-from calendar_server.documents import Document, read_document
-from calendar_server.names import label_of
-from calendar_server.sources import Piece, Reason, Source, SourceError, Tell
+from calendar_data.documents import Block, Document, read_document
+from calendar_data.names import label_of
+from calendar_data.sources import Piece, Reason, Source, SourceError, Tell
 
-_LOG = logging.getLogger("calendar_server")
+_LOG = logging.getLogger("calendar_data")
 _PATIENCE = 60.0
 # Looking takes a small part of the time, however many files there are.
 _REST, _LONGEST_REST = 20, 60.0
 _CRASHED = "The program that reads it failed; look for a newer version."
+
+
+class Labelled(NamedTuple):
+    """An event as text, and the calendar that it belongs to."""
+
+    label: str
+    block: Block
 
 
 @dataclass(frozen=True, slots=True)

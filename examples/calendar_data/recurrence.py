@@ -12,7 +12,7 @@ from icalendar import vDDDTypes
 from icalendar.prop import vRecur
 from recurring_ical_events import EventAdapter, Occurrence, Series
 
-from calendar_server.components import Moment, moment, put_moment, start_of, values
+from calendar_data.components import Moment, moment, put_moment, start_of, values
 
 MOST_A_YEAR = 10_000
 """An event that can be there more often than that in a year is no event but a trap."""

@@ -18,11 +18,11 @@ from icalendar.prop import vBroken
 from icalendar.timezone import tzp
 from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
 
-from calendar_server.documents import Block, Header
+from calendar_data.documents import Block, Header
 
 Moment = datetime | date
 
-_LOG = logging.getLogger("calendar_server")
+_LOG = logging.getLogger("calendar_data")
 _ZONES = Lock()
 _SINGLE = (
     "DTSTART",

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 from xml.sax.saxutils import escape
 
-from calendar_server.sources import SourceError
+from calendar_data.sources import SourceError
 
 _SPACES = {"D": "DAV:", "C": "urn:ietf:params:xml:ns:caldav", "S": "http://calendarserver.org/ns/"}
 _DECLARED = " ".join(f'xmlns:{prefix}="{space}"' for prefix, space in _SPACES.items())

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from stat import S_ISREG
 
-from calendar_server.documents import LARGEST
-from calendar_server.names import label_of
-from calendar_server.sources import Piece, SourceError, Tell
+from calendar_data.documents import LARGEST
+from calendar_data.names import label_of
+from calendar_data.sources import Piece, SourceError, Tell
 
 _MOST_FILES = 100_000
 _MISSING = "Check that the file or folder is there and may be read."
