@@ -97,7 +97,7 @@ async def test_an_event_that_is_too_large_is_left_out_alone(tmp_path: Path, capl
     ics = calendar(f"UID:long\nDTSTART:20260302T120000Z\nDESCRIPTION:{long}", GOOD)
     day = await ask(ics, tmp_path / "long.ics", "list_events", day="2026-03-02")
     assert [event["title"] for event in day["events"]] == ["Good"]
-    assert "skipped 1 events without an end or too large" in caplog.text
+    assert "skipped an event without an end or too large, 1 times" in caplog.text
     assert "CANARY" not in caplog.text
 
 

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 
+from calendar_data.components import Kind
 from calendar_data.files import Files
 from calendar_data.sources import Source
 from mcpshape import DefinitionError
@@ -56,8 +57,8 @@ class Entry(BaseModel):
             raise ValueError("a path with what only a url has")
         return self
 
-    def looked(self, folder: Path, component: str) -> Looked:
-        """The source that the entry describes; paths in it are beside the settings file.
+    def looked(self, folder: Path, kind: Kind) -> Looked:
+        """The source of things of a kind that the entry describes; paths in it are beside the settings file.
 
         Raises:
             LookupError: A secret is not there.
@@ -75,10 +76,11 @@ class Entry(BaseModel):
             password=secrets[0],
             token=secrets[1],
             only=self.only,
-            components=(component,),
+            components=(kind.component,),
             ca_file=folder / self.ca_file.expanduser() if self.ca_file else None,
             origins=self.origins,
             allow_http=self.allow_http,
+            may_write=kind.may_change,
         )
         return Looked(source, self.refresh_seconds)
 
@@ -102,14 +104,14 @@ ZoneName = Annotated[str, AfterValidator(_known_zone)]
 """The IANA name of a zone, in settings."""
 
 
-def looked_entries(entries: Sequence[Entry], key: str, folder: Path, component: str) -> list[Looked]:
+def looked_entries(entries: Sequence[Entry], key: str, folder: Path, kind: Kind) -> list[Looked]:
     """The sources that a settings file names under a key, and the account that the environment names.
 
     Args:
         entries: What the file says.
         key: Where it says so.
         folder: Where the file is.
-        component: What is looked for in an account: `VEVENT` or `VTODO`.
+        kind: What is looked for in an account.
 
     Raises:
         DefinitionError: Two have the same label, or a secret is not there.
@@ -121,7 +123,7 @@ def looked_entries(entries: Sequence[Entry], key: str, folder: Path, component: 
         if entry.label in {each.label for each in entries[:place]}:
             problems.append(Problem(where, "its label is taken.", "Give each one a label of its own."))
         try:
-            found.append(entry.looked(folder, component))
+            found.append(entry.looked(folder, kind))
         except RuntimeError:
             problems.append(Problem(where, "there is no such home folder.", "Write the path without ~."))
         except LookupError:
@@ -130,10 +132,10 @@ def looked_entries(entries: Sequence[Entry], key: str, folder: Path, component: 
             problems.append(Problem(where, str(error), ""))
     if problems:
         raise DefinitionError("settings", problems)
-    return [*found, *_from_environment(component)]
+    return [*found, *_from_environment(kind)]
 
 
-def _from_environment(component: str) -> Iterator[Looked]:
+def _from_environment(kind: Kind) -> Iterator[Looked]:
     """The account that the usual variables of CalDAV clients name.
 
     Raises:
@@ -145,6 +147,6 @@ def _from_environment(component: str) -> Iterator[Looked]:
     password, token = (SecretStr(value) if (value := said[name]) else None for name in ("password", "token"))
     try:
         entry = Entry(label="CalDAV", url=said["url"], user=said["username"] or "", password=password, token=token)
-        yield entry.looked(Path(), component)
+        yield entry.looked(Path(), kind)
     except ValueError as error:
         raise DefinitionError("environment", [Problem("CALDAV_URL", str(error), "")]) from error

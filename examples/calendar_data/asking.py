@@ -13,6 +13,7 @@ from calendar_data.multistatus import Resource
 from calendar_data.sources import SourceError
 from calendar_data.wire import Limits
 
+_STORED = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT})
 LARGEST = 8 * 2**20
 """Bytes of one object; larger ones are left out."""
 
@@ -85,6 +86,21 @@ class Asking:
             TooLongError: They are too much for one answer.
         """
         return multistatus.resources(self._tree("REPORT", url, multistatus.contents(hrefs), None))
+
+    def content(self, url: str) -> tuple[bytes, str]:
+        """An object as it is now, with its entity tag, which is empty where the server has none."""
+        answer = self.session.request("GET", url, headers={"Accept": "text/calendar"})
+        if answer.status_code != HTTPStatus.OK:
+            raise RefusedError(answer.status_code)
+        return answer.content, answer.etag
+
+    def put(self, url: str, content: bytes, etag: str) -> bool:
+        """Store an object if it is still what has the entity tag (RFC 4791, section 5.3.2); whether it was."""
+        headers = {"Content-Type": "text/calendar; charset=utf-8", "If-Match": etag}
+        status = self.session.request("PUT", url, data=content, headers=headers).status_code
+        if status not in {*_STORED, HTTPStatus.PRECONDITION_FAILED}:
+            raise RefusedError(status)
+        return status in _STORED
 
     def places(self, url: str) -> list[Place]:
         """Where the calendars of an account are, by the address of any part of it (RFC 4791, section 6.2)."""

@@ -1,4 +1,4 @@
-"""HTTP that only reads, within limits of time and bytes, and that tells credentials to nobody but whom they are for."""
+"""HTTP within limits of time and bytes, which tells credentials to nobody but whom they are for."""
 
 import io
 import socket
@@ -19,6 +19,8 @@ from calendar_data.wire import Budget, Limits, Wire, connected, encrypted, too_s
 Origin = tuple[str, str, int]
 
 METHODS = frozenset({"PROPFIND", "REPORT", "OPTIONS", "GET"})
+"""The methods that read."""
+_WRITES = frozenset({"PUT"})
 _PORTS = {"http": 80, "https": 443}
 _REDIRECTS = frozenset({301, 302, 307, 308})
 _CHUNK = 2**16
@@ -26,12 +28,20 @@ _CHUNK = 2**16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What may be asked: only these origins get the credentials, and only loopback is asked without encryption."""
+    """What may be asked: only these origins get the credentials, and only loopback is asked without encryption.
+
+    Unless it `may_write`, nothing is sent but what reads.
+    """
 
     origins: frozenset[Origin] = field(repr=False)
     authorization: str | None = field(repr=False)
     ca_file: Path | None = field(default=None, repr=False)
     allow_http: bool = False
+    may_write: bool = False
+
+    @property
+    def methods(self) -> frozenset[str]:
+        return METHODS | _WRITES if self.may_write else METHODS
 
     def allows(self, url: str) -> bool:
         scheme, host, _ = origin(url)
@@ -40,11 +50,12 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The parts of a response that caldav reads."""
+    """The parts of a response that caldav reads, and the entity tag as the server writes it."""
 
     status_code: int
     content: bytes
     location: str = ""
+    etag: str = ""
     reason: str = ""
 
     @property
@@ -71,11 +82,11 @@ class BoundedSession:
         """Ask, and follow redirects.
 
         Raises:
-            ValueError: The method is not one that reads.
+            ValueError: The method is not one that may be used.
             SourceError: There is no answer, or one that is too long, or the server refuses for now or for good.
         """
-        if method not in METHODS:
-            raise ValueError("only what reads is sent")
+        if method not in self._access.methods:
+            raise ValueError("this method is not sent")
         for _each in range(self._limits.redirects + 1):
             answer = self._ask(method, url, data, headers)
             if answer.status_code not in _REDIRECTS:
@@ -128,12 +139,13 @@ class BoundedSession:
         """Only an answer that is of use is read; the rest goes with its connection."""
         if response.status not in {200, 207}:
             return Answer(response.status, b"", response.headers.get("Location", ""))
+        etag = response.headers.get("ETag", "")
         coding = response.headers.get("Content-Encoding", "").strip().lower()
         content = io.BytesIO()
         for part in _inflated(iter(lambda: response.read(_CHUNK), b""), coding):
             self._budget.spend(len(part))
             content.write(part)
-        return Answer(response.status, content.getvalue())
+        return Answer(response.status, content.getvalue(), etag=etag)
 
     def _connection(self, key: Origin) -> tuple[bool, HTTPConnection]:
         connection, _ = self._connections.get(key, (None, None))

@@ -1,10 +1,11 @@
-"""Reads the events of a calendar with icalendar, and drops what in them is broken."""
+"""Reads events and tasks with icalendar, and drops what in them is broken."""
 
 import logging
 import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from threading import Lock
 from typing import Any
@@ -27,6 +28,7 @@ _ZONES = Lock()
 _SINGLE = (
     "DTSTART",
     "DTEND",
+    "DUE",
     "DURATION",
     "RECURRENCE-ID",
     "UID",
@@ -36,35 +38,56 @@ _SINGLE = (
     "SEQUENCE",
     "SUMMARY",
     "LOCATION",
+    "COMPLETED",
+    "CREATED",
+    "PERCENT-COMPLETE",
+    "PRIORITY",
 )
-_TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID")
 # The names that Windows shows of its zones, such as (UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna.
 _OFFSET = re.compile(r"\(?(?:UTC|GMT)([+-])(\d{1,2})(?::?(\d{2}))?\b")
 _IANA = {name.lower(): name for name in available_timezones()}
 
 
-def read_components(blocks: Sequence[Block], label: str) -> list[tuple[Block, VEvent]]:
-    """The events of some blocks, each with its own, without the properties that cannot be read.
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of component: its name, how one is called, and which of its properties are times.
+
+    One that `needs_start` has to say when it is. Servers change only what `may_change`.
+    """
+
+    component: str
+    one: str
+    times: tuple[str, ...]
+    needs_start: bool = False
+    may_change: bool = False
+
+
+EVENTS = Kind("VEVENT", "an event", ("DTSTART", "DTEND", "RECURRENCE-ID"), needs_start=True)
+TASKS = Kind("VTODO", "a task", ("DTSTART", "DUE", "RECURRENCE-ID", "COMPLETED", "CREATED"), may_change=True)
+
+
+def read_components(blocks: Sequence[Block], label: str, kind: Kind = EVENTS) -> list[tuple[Block, VEvent]]:
+    """The components of some blocks, each with its own, without the properties that cannot be read.
 
     What is left out is told to the log, by the label of its calendar and the name of the property.
     """
     found: list[tuple[Block, VEvent]] = []
     for header in {id(block.header): block.header for block in blocks}.values():
         under = [block for block in blocks if block.header is header]
-        found += [pair for pair in _parse(header, under, label) if _mend(pair[1], label)]
+        found += [pair for pair in _parse(header, under, label, kind) if _mend(pair[1], label, kind, header)]
     return found
 
 
-def _parse(header: Header, blocks: Sequence[Block], label: str) -> list[tuple[Block, VEvent]]:
-    """The events of some blocks; one that is broken, or a zone that is, does not take the others with it."""
+def _parse(header: Header, blocks: Sequence[Block], label: str, kind: Kind) -> list[tuple[Block, VEvent]]:
+    """The components of some blocks; one that is broken, or a zone that is, does not take the others with it."""
     inner = "".join(block.text for block in blocks)
     zones = "".join(zone for name, zone in header.zones if name in inner)
     for text in {zones + inner: None, inner: None}:
         with suppress(Exception):
             return list(zip(blocks, _events(header, text), strict=True))
     if len(blocks) > 1:
-        return [pair for block in blocks for pair in _parse(header, [block], label)]
-    _LOG.warning("%s: skipped an event that cannot be read", label)
+        return [pair for block in blocks for pair in _parse(header, [block], label, kind)]
+    _LOG.warning("%s: skipped %s that cannot be read", label, kind.one)
     return []
 
 
@@ -79,21 +102,21 @@ def _events(header: Header, inner: str) -> list[VEvent]:
         return (x_wr_timezone.to_standard(calendar) if zone else calendar).events
 
 
-def _mend(event: VEvent, label: str) -> bool:
-    """Drop what is broken from an event; whether enough is left to say when it is."""
+def _mend(event: VEvent, label: str, kind: Kind, header: Header) -> bool:
+    """Drop what is broken from a component; whether enough is left to say when it is."""
     broken = sorted({name or "line" for name, _ in event.errors})
     for name in broken:
         _keep(event, name, [value for value in values(event, name) if not isinstance(value, vBroken)])
     _keep(event, "RRULE", [rule for rule in values(event, "RRULE") if rule.get("FREQ")])
     for name in _SINGLE:
         _keep(event, name, values(event, name)[:1])
-    if moment(event, "DTSTART") is None:
-        _LOG.warning("%s: skipped an event without a readable DTSTART", label)
+    if kind.needs_start and moment(event, "DTSTART") is None:
+        _LOG.warning("%s: skipped %s without a readable DTSTART", label, kind.one)
         return False
     if broken:
-        _LOG.warning("%s: skipped unreadable %s of an event", label, ", ".join(broken))
-    for name in _TIMES:
-        _place(event, name)
+        _LOG.warning("%s: skipped unreadable %s of %s", label, ", ".join(broken), kind.one)
+    for name in kind.times:
+        _place(event, name, header.zone)
     _end_rules(event)
     return True
 
@@ -116,11 +139,11 @@ def _keep(event: VEvent, name: str, kept: list[Any]) -> None:
         event[name] = kept[0] if len(kept) == 1 else kept
 
 
-def _place(event: VEvent, name: str) -> None:
-    """Give a time in a zone that nobody knows the offset that the name of the zone says."""
+def _place(event: VEvent, name: str, around: str) -> None:
+    """Give a time in a zone that nobody knows the offset that its name says, and one without a zone that around it."""
     when = moment(event, name)
     if isinstance(when, datetime) and when.tzinfo is None:
-        said = str(event[name].params.get("TZID", ""))
+        said = str(event[name].params.get("TZID", around))
         known = _known_zone(said)
         put_moment(event, name, when.replace(tzinfo=ZoneInfo(known) if known else _named_offset(said)))
 

@@ -1,74 +1,34 @@
-"""Calendars of a CalDAV account, of which only what changed is read again."""
+"""Calendars of a CalDAV account: only what changed is read again, and objects are changed where that is allowed."""
 
 import hashlib
 import logging
 import re
 from base64 import b64encode
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from pydantic import SecretStr
 
-from calendar_data.asking import LARGEST, Asking, Place, RefusedError, TooLongError, asking, is_calendar
+from calendar_data.asking import LARGEST, Asking, RefusedError, TooLongError, asking, is_calendar
 from calendar_data.bounded import Access, origin
+from calendar_data.changing import change
 from calendar_data.multistatus import Resource
 from calendar_data.names import label_of
-from calendar_data.sources import Piece, SourceError, Tell
+from calendar_data.readings import AccountRead, CalendarRead, Read, Work
+from calendar_data.sources import Edit, Piece, SourceError, Tell
 from calendar_data.wire import Limits
+from mcpshape import UserError
+from serving.whole_files import NotWrittenError
 
 _LOG = logging.getLogger("calendar_data")
-_BATCH = 50
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 _GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
-
-
-@dataclass(frozen=True, slots=True)
-class _Object:
-    """What was read of an object; no data means that it is left out."""
-
-    state: Hashable
-    data: bytes | None
-
-
-@dataclass(slots=True)
-class _Calendar:
-    """What was read of a calendar, and by what the server tells whether it is still so."""
-
-    mark: tuple[str | None, ...] = ()
-    token: str | None = None
-    objects: dict[str, _Object] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Account:
-    """What is kept from one refresh to the next."""
-
-    places: list[Place] = field(default_factory=list)
-    calendars: dict[str, _Calendar] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """What is still to be read of a calendar, and by what it will be known when it has been."""
-
-    url: str
-    calendar: _Calendar
-    wanted: Sequence[Resource]
-    mark: tuple[str | None, ...]
-    token: str | None
-
-    def batches(self) -> Iterator[Sequence[Resource]]:
-        return (self.wanted[start : start + _BATCH] for start in range(0, len(self.wanted), _BATCH))
-
-    def finish(self) -> None:
-        self.calendar.mark, self.calendar.token = self.mark, self.token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +43,7 @@ class CalDav:
         ca_file: Authorities (PEM) to trust instead of those of the machine.
         origins: Further origins, such as `https://p34-caldav.example.com`, that get the credentials too.
         allow_http: Whether other hosts than loopback may be asked without encryption.
+        may_write: Whether its pieces can be changed.
         limits: What one refresh may take.
 
     Raises:
@@ -99,8 +60,9 @@ class CalDav:
     ca_file: Path | None = field(default=None, repr=False)
     origins: tuple[str, ...] = field(default=(), repr=False)
     allow_http: bool = False
+    may_write: bool = False
     limits: Limits = field(default=Limits(), repr=False)
-    _account: _Account = field(init=False, repr=False, compare=False, default_factory=_Account)
+    _account: AccountRead = field(init=False, repr=False, compare=False, default_factory=AccountRead)
 
     def __post_init__(self) -> None:
         problems = "\n".join(_problems(self))
@@ -113,23 +75,40 @@ class CalDav:
         Raises:
             SourceError: It cannot be read; what was read of it is kept for the next time.
         """
+        with self._questions() as questions:
+            return self._refreshed(questions, tell)
+
+    @contextmanager
+    def _questions(self) -> Iterator[Asking]:
         with _alone(self._account.lock, self.limits.refresh):
             try:
                 with asking(self.url, _access(self), self.limits) as questions:
-                    return self._refreshed(questions, tell)
+                    yield questions
+            except (UserError, NotWrittenError):
+                raise
             except Exception as error:
                 self._account.places.clear()
                 raise _explained(error, self.label) from None
+
+    def _change(self, url: str, edit: Edit) -> bool:
+        with self._questions() as questions:
+            return change(questions, url, edit)
 
     def _refreshed(self, questions: Asking, tell: Tell) -> Sequence[Piece]:
         account = self._account
         account.places = account.places or questions.places(self.url)
         listed = self._chosen([found for place in account.places for found in questions.about(*place)])
-        account.calendars = {found.path: account.calendars.get(found.path, _Calendar()) for _, found in listed}
+        account.calendars = {found.path: account.calendars.get(found.path, CalendarRead()) for _, found in listed}
         works = [_changed(questions, url, account.calendars[found.path], found) for url, found in listed]
         self._read(questions, works, tell)
         return [
-            Piece(name, label_of(found.text("D:displayname") or "", self.label), read.state, partial(bytes, read.data))
+            Piece(
+                name,
+                label_of(found.text("D:displayname") or "", self.label),
+                read.state,
+                partial(bytes, read.data),
+                change=partial(self._change, read.url) if self.may_write else None,
+            )
             for _, found in listed
             for name, read in account.calendars[found.path].objects.items()
             if read.data is not None
@@ -148,7 +127,7 @@ class CalDav:
             _LOG.warning("%s: %d of the calendars that are named are not there", self.label, len(missing))
         return named
 
-    def _read(self, questions: Asking, works: Sequence[_Work], tell: Tell) -> None:
+    def _read(self, questions: Asking, works: Sequence[Work], tell: Tell) -> None:
         done, total = 0, sum(len(work.wanted) for work in works)
         for work in works:
             for batch in work.batches():
@@ -157,7 +136,7 @@ class CalDav:
                 tell(done, total)
             work.finish()
 
-    def _keep(self, questions: Asking, work: _Work, batch: Sequence[Resource]) -> None:
+    def _keep(self, questions: Asking, work: Work, batch: Sequence[Resource]) -> None:
         fitting = [each for each in batch if not self._is_left_out(work, each, _length(each))]
         try:
             found = questions.contents(work.url, [each.href for each in fitting]) if fitting else []
@@ -172,28 +151,29 @@ class CalDav:
             work.calendar.objects.pop(each.path, None)
             data = given[each.path].calendar_data() if each.path in given else None
             if data is not None and not self._is_left_out(work, each, len(data)):
-                work.calendar.objects[each.path] = _Object(_state(given[each.path], each, data), data)
+                state, url = _state(given[each.path], each, data), urljoin(work.url, each.href)
+                work.calendar.objects[each.path] = Read(state, data, url)
 
-    def _keep_one_by_one(self, questions: Asking, work: _Work, batch: Sequence[Resource], size: int) -> None:
+    def _keep_one_by_one(self, questions: Asking, work: Work, batch: Sequence[Resource], size: int) -> None:
         if len(batch) == 1:
             self._is_left_out(work, batch[0], size)
         else:
             for each in batch:
                 self._keep(questions, work, [each])
 
-    def _is_left_out(self, work: _Work, found: Resource, size: int) -> bool:
+    def _is_left_out(self, work: Work, found: Resource, size: int) -> bool:
         if size <= LARGEST:
             return False
         _LOG.warning("%s: an object of %d bytes is left out", self.label, size)
-        work.calendar.objects[found.path] = _Object(found.etag, None)
+        work.calendar.objects[found.path] = Read(found.etag, None)
         return True
 
 
-def _changed(questions: Asking, url: str, kept: _Calendar, listed: Resource) -> _Work:
+def _changed(questions: Asking, url: str, kept: CalendarRead, listed: Resource) -> Work:
     """Forgets what is gone, and says what is new or other than before."""
     mark = listed.text("S:getctag"), listed.text("D:sync-token")
     if any(mark) and mark == kept.mark:
-        return _Work(url, kept, (), mark, kept.token)
+        return Work(url, kept, (), mark, kept.token)
     synced = questions.changes(url, kept.token) if kept.token else None
     found, token = synced or (questions.members(url), mark[1])
     members = {each.path: each for each in found if _is_member(each, listed)}
@@ -201,7 +181,7 @@ def _changed(questions: Asking, url: str, kept: _Calendar, listed: Resource) -> 
     gone = {path for path, each in members.items() if each.status in _GONE} if synced else kept.objects.keys() - there
     for path in gone:
         kept.objects.pop(path, None)
-    return _Work(url, kept, [each for each in there.values() if _is_new(each, kept)], mark, token)
+    return Work(url, kept, [each for each in there.values() if _is_new(each, kept)], mark, token)
 
 
 def _is_member(found: Resource, calendar: Resource) -> bool:
@@ -209,7 +189,7 @@ def _is_member(found: Resource, calendar: Resource) -> bool:
     return not is_collection and found.path != calendar.path
 
 
-def _is_new(found: Resource, kept: _Calendar) -> bool:
+def _is_new(found: Resource, kept: CalendarRead) -> bool:
     state, read = found.etag, kept.objects.get(found.path)
     return state is None or read is None or read.state != state
 
@@ -235,7 +215,13 @@ def _access(account: CalDav) -> Access:
     elif account.user:
         password = account.password.get_secret_value() if account.password else ""
         authorization = f"Basic {b64encode(f'{account.user}:{password}'.encode()).decode()}"
-    return Access(origins=origins, authorization=authorization, ca_file=account.ca_file, allow_http=account.allow_http)
+    return Access(
+        origins=origins,
+        authorization=authorization,
+        ca_file=account.ca_file,
+        allow_http=account.allow_http,
+        may_write=account.may_write,
+    )
 
 
 def _problems(account: CalDav) -> Iterator[str]:

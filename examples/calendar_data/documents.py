@@ -1,4 +1,4 @@
-"""Takes iCalendar data (RFC 5545) apart into its events, without reading more of them than when they may be."""
+"""Takes iCalendar data (RFC 5545) apart into its events or tasks, without reading more than when they may be."""
 
 import codecs
 import re
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from hashlib import blake2b
+from itertools import pairwise
 from zoneinfo import available_timezones
 
 from icalendar import vDuration
@@ -14,6 +15,8 @@ from calendar_data.sources import SourceError
 
 # A line can be folded between the bytes of one character, so lines are joined before they are decoded.
 _FOLD = re.compile(rb"\n+[ \t]")
+_END = re.compile(rb"\r\n|\r|\n")
+_ENDS = re.compile(rb"((?:\r\n|\r|\n)+)([ \t]?)")
 _EDGE = re.compile(r"^(BEGIN|END):([\w-]+)[ \t]*\n", re.MULTILINE | re.IGNORECASE)
 _TELLING = re.compile(
     r"^(UID|DTSTART|DTEND|DURATION|RRULE|RDATE|RECURRENCE-ID)(?:;[^:\n]*)?:(.*)$", re.MULTILINE | re.IGNORECASE
@@ -47,7 +50,7 @@ _BROKEN = "Export it again as .ics."
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the events of one VCALENDAR share: its name, its zone where it has one, and the zones that it defines."""
+    """What all in one VCALENDAR share: its name, its zone where it has one, and the zones that it defines."""
 
     name: str = ""
     zone: str = ""
@@ -57,9 +60,10 @@ class Header:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """One VEVENT as text, which is empty where it is broken.
+    """One VEVENT or VTODO as the text of a VEVENT, of which icalendar forgives most; empty where it is broken.
 
-    `days` are the first and last day on which it can be; `None` where that takes reading it.
+    `days` are the first and last day on which it can be; `None` where that takes reading it. `lines` are the places
+    of its first to its last line in what it was read from, as `logical_lines` gives them.
     """
 
     header: Header = field(repr=False)
@@ -68,31 +72,41 @@ class Block:
     days: tuple[date, date] | None
     is_private: bool
     is_override: bool
+    lines: range = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The events of one piece, and how many of them are broken or too large to be read."""
+    """The events or tasks of one piece, and how many of them are broken or too large to be read."""
 
     blocks: tuple[Block, ...]
     name: str
     left_out: int
 
 
-def read_document(content: bytes) -> Document:
-    """The events in some data, of one VCALENDAR or of several.
+def read_document(content: bytes, name: str = "VEVENT") -> Document:
+    """The components with a name in some data, of one VCALENDAR or of several.
 
     Raises:
         SourceError: It is too large, or holds no whole calendar.
     """
     if len(content) > LARGEST:
         raise SourceError("too_large", f"Keep it under {LARGEST // 2**20} MB; archive what is long past.")
-    calendars = list(_calendars(_decode(content)))
+    calendars = list(_calendars(_decode(content), name))
     if not calendars:
         raise SourceError("unreadable", _BROKEN)
-    blocks = tuple(_block(header, event) for header, events in calendars for event in events)
+    blocks = tuple(_block(header, part) for header, parts in calendars for part in parts)
     named = next((header.name for header, _ in calendars if header.name), "")
     return Document(blocks, named, sum(not block.text for block in blocks))
+
+
+def logical_lines(content: bytes) -> list[bytes]:
+    """The content line by line, folded lines whole, with their ends; together they are the content."""
+    ends = [0]
+    for match in _ENDS.finditer(content):
+        if not match[2]:
+            ends += [match.start() + each.end() for each in _END.finditer(match[1])]
+    return [content[start:end] for start, end in pairwise([*ends, len(content)]) if start < end]
 
 
 def _decode(content: bytes) -> str:
@@ -104,66 +118,69 @@ def _decode(content: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Event:
-    """The lines of an event without what is nested in it, and what all of its lines say of its privacy."""
+class _Part:
+    """The lines of a component without what is nested in it, and what all of its lines say of its privacy."""
 
     own: str
     is_private: bool
     is_whole: bool
+    lines: range
 
 
 @dataclass(slots=True)
 class _Open:
-    """A VCALENDAR that is being read: `stack` holds the components that are open in it."""
+    """A VCALENDAR that is being read for components of a kind: `stack` holds those that are open in it."""
 
+    kind: str
     properties: list[str] = field(default_factory=list)
     zones: list[str] = field(default_factory=list)
-    events: list[_Event] = field(default_factory=list)
+    found: list[_Part] = field(default_factory=list)
     stack: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     is_private: bool = False
+    began: int = 0
 
     def take(self, lines: str) -> None:
-        """Lines between two edges; those of an alarm in an event only count where they are about privacy."""
+        """Lines between two edges; those of an alarm only count where they are about privacy."""
         if not self.stack:
             self.properties.append(lines)
-        elif self.stack == ["VEVENT"] or self.stack[0] == "VTIMEZONE":
+        elif self.stack == [self.kind] or self.stack[0] == "VTIMEZONE":
             self.parts.append(lines)
-        self.is_private = self.is_private or ("VEVENT" in self.stack and bool(_GUARDED.search(lines)))
+        self.is_private = self.is_private or (self.kind in self.stack and bool(_GUARDED.search(lines)))
 
-    def begin(self, name: str) -> None:
-        """A component begins; in an event only what can be in one, all else is a line of somebody's text."""
-        if name == "VEVENT":
-            self.leave()
-        if "VEVENT" in self.stack and name not in _NESTED:
+    def begin(self, name: str, line: int) -> None:
+        """A component begins; in one of the kind only what can be there, all else is a line of somebody's text."""
+        if name == self.kind:
+            self.leave(line)
+        if self.kind in self.stack and name not in _NESTED:
             return
         if not self.stack:
-            self.parts, self.is_private = [], False
+            self.parts, self.is_private, self.began = [], False, line
         self.stack.append(name)
         self._mark("BEGIN", name)
 
-    def end(self, name: str) -> None:
+    def end(self, name: str, line: int) -> None:
         if name not in self.stack:
             return
         self._mark("END", name)
         del self.stack[self.stack.index(name) :]
-        if not self.stack and name == "VEVENT":
-            self._add(is_whole=True)
+        if not self.stack and name == self.kind:
+            self._add(line, is_whole=True)
         elif not self.stack and name == "VTIMEZONE":
             self.zones.append("".join(self.parts))
 
-    def leave(self) -> None:
+    def leave(self, line: int) -> None:
         """What was open has no end."""
-        if "VEVENT" in self.stack:
-            self._add(is_whole=False)
+        if self.kind in self.stack:
+            self._add(line, is_whole=False)
         self.stack = []
 
-    def _add(self, *, is_whole: bool) -> None:
-        own = "".join(self.parts)
-        self.events.append(_Event(own, self.is_private or not is_whole, is_whole and len(own) <= LARGEST_EVENT))
+    def _add(self, line: int, *, is_whole: bool) -> None:
+        own, lines = "".join(self.parts), range(self.began, line + 1)
+        self.found.append(_Part(own, self.is_private or not is_whole, is_whole and len(own) <= LARGEST_EVENT, lines))
 
     def header(self) -> Header:
-        """What all events of the calendar share.
+        """What all components of the calendar share.
 
         Raises:
             SourceError: It is not Gregorian.
@@ -183,43 +200,46 @@ class _Open:
             self.parts.append(f"{edge}:{name}\n")
 
 
-def _calendars(text: str) -> Iterator[tuple[Header, list[_Event]]]:
-    """The header of each VCALENDAR and its events.
+def _calendars(text: str, kind: str) -> Iterator[tuple[Header, list[_Part]]]:
+    """The header of each VCALENDAR and its components of a kind.
 
     Raises:
         SourceError: A calendar has no end, as in a file that is still being written, or is not Gregorian.
     """
     calendar: _Open | None = None
-    place = 0
+    place, line = 0, 0
     for edge in _EDGE.finditer(text):
         lines, place = text[place : edge.start()], edge.end()
+        line += lines.count("\n")
         is_begin, name = edge[1].upper() == "BEGIN", edge[2].upper()
         if calendar is None:
-            calendar = _Open() if is_begin and name == "VCALENDAR" else None
-            continue
-        calendar.take(lines)
-        if name == "VCALENDAR":
-            if is_begin:
-                break
-            calendar.leave()
-            yield calendar.header(), calendar.events
-            calendar = None
-        elif is_begin:
-            calendar.begin(name)
+            calendar = _Open(kind) if is_begin and name == "VCALENDAR" else None
         else:
-            calendar.end(name)
+            calendar.take(lines)
+            if name == "VCALENDAR":
+                if is_begin:
+                    break
+                calendar.leave(line)
+                yield calendar.header(), calendar.found
+                calendar = None
+            elif is_begin:
+                calendar.begin(name, line)
+            else:
+                calendar.end(name, line)
+        line += 1
     if calendar is not None:
         raise SourceError("unreadable", _BROKEN)
 
 
-def _block(header: Header, event: _Event) -> Block:
+def _block(header: Header, part: _Part) -> Block:
     found: dict[str, list[str]] = {}
-    for match in _TELLING.finditer(event.own):
+    for match in _TELLING.finditer(part.own):
         found.setdefault(match[1].upper(), []).append(match[2].strip())
-    uid = _unescaped(next(filter(None, found.get("UID", ())), "")) or _made_up(event.own)
-    own = _RULE.sub(lambda rule: rule[0].replace(" ", ""), event.own) if "RRULE" in found else event.own
-    text = f"BEGIN:VEVENT\n{own}END:VEVENT\n" if event.is_whole else ""
-    return Block(header, uid, text, _days(found), header.is_private or event.is_private, "RECURRENCE-ID" in found)
+    uid = _unescaped(next(filter(None, found.get("UID", ())), "")) or _made_up(part.own)
+    own = _RULE.sub(lambda rule: rule[0].replace(" ", ""), part.own) if "RRULE" in found else part.own
+    text = f"BEGIN:VEVENT\n{own}END:VEVENT\n" if part.is_whole else ""
+    is_override = "RECURRENCE-ID" in found
+    return Block(header, uid, text, _days(found), header.is_private or part.is_private, is_override, part.lines)
 
 
 def _made_up(own: str) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from time import monotonic
 from typing import Any, NamedTuple
 
+from calendar_data.components import EVENTS, Kind
 from calendar_data.documents import Block, Document, read_document
 from calendar_data.names import label_of
 from calendar_data.sources import Piece, Reason, Source, SourceError, Tell
@@ -59,6 +60,7 @@ class Feed:
     source: Source
     clock: Callable[[], datetime]
     every: float
+    kind: Kind = EVENTS
     kept: dict[str, _Kept] = field(default_factory=dict, repr=False)
     outage: Outage | None = None
     read_at: datetime | None = None
@@ -85,14 +87,17 @@ class Feed:
         return before != {name: kept.document for name, kept in self.kept.items()}
 
     def labelled(self) -> Iterator[Labelled]:
-        """All events of the last good reading, each with its calendar."""
+        """All that the last good reading has, each with its calendar."""
+        for _, labelled in self.pieces():
+            yield from labelled
+
+    def pieces(self) -> Iterator[tuple[Piece, list[Labelled]]]:
+        """The pieces of the last good reading with what is in them."""
         for kept in self.kept.values():
-            labels: dict[str, str] = {}
-            for block in kept.document.blocks if kept.document else ():
-                own = block.header.name or (kept.document.name if kept.document else "")
-                if own not in labels:
-                    labels[own] = kept.named(own)
-                yield Labelled(labels[own], block)
+            blocks = kept.document.blocks if kept.document else ()
+            around = kept.document.name if kept.document else ""
+            labels = {own: kept.named(own or around) for own in {block.header.name for block in blocks}}
+            yield kept.piece, [Labelled(labels[block.header.name], block) for block in blocks]
 
     def outages(self) -> list[Outage]:
         """What cannot be read now: the source, or some of its pieces, one for each calendar."""
@@ -120,14 +125,16 @@ class Feed:
 
     def _read(self, piece: Piece, known: _Kept | None) -> _Kept:
         try:
-            document = read_document(piece.load())
+            document = read_document(piece.load(), self.kind.component)
         except SourceError as error:
             kept = known or _Kept(piece, None, None, None)
             # The state is that of the broken piece: it is tried again when it changes.
             return replace(kept, piece=piece, outage=self._out(kept.label, error, kept.outage, kept.read_at))
         kept = _Kept(piece, document, None, self.clock())
         if document.left_out:
-            _LOG.warning("%s: skipped %d events without an end or too large", kept.label, document.left_out)
+            _LOG.warning(
+                "%s: skipped %s without an end or too large, %d times", kept.label, self.kind.one, document.left_out
+            )
         return kept
 
     def _out(self, label: str, error: SourceError, known: Outage | None, read_at: datetime | None) -> Outage:

@@ -9,9 +9,11 @@ from stat import S_ISREG
 
 from calendar_data.documents import LARGEST
 from calendar_data.names import label_of
-from calendar_data.sources import Piece, SourceError, Tell
+from calendar_data.sources import Edit, Piece, SourceError, Tell
+from serving.whole_files import NotWrittenError, alone, write_whole
 
 _MOST_FILES = 100_000
+_TRIES = 3
 _MISSING = "Check that the file or folder is there and may be read."
 
 
@@ -63,7 +65,8 @@ class Files:
         if not S_ISREG(seen.st_mode):
             return None
         state = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
-        return Piece(str(path), self.label, state, partial(_read, path, seen.st_size), is_guess=not self.name)
+        load, change = partial(_read, path, seen.st_size), partial(_change, path)
+        return Piece(str(path), self.label, state, load, is_guess=not self.name, change=change)
 
 
 def _read(path: Path, size: int) -> bytes:
@@ -71,5 +74,26 @@ def _read(path: Path, size: int) -> bytes:
         raise SourceError("too_large", f"Keep it under {LARGEST // 2**20} MB; archive what is long past.")
     try:
         return path.read_bytes()
+    except OSError as error:
+        raise SourceError("missing", _MISSING) from error
+
+
+def _change(path: Path, edit: Edit) -> bool:
+    """Programs that do not ask for the lock may write as well: what they write before the last look is not lost."""
+    with alone(path) as real:
+        content = _now(real)
+        for tries in range(_TRIES):
+            changed = edit(content)
+            before, content = content, _now(real)
+            if before == content:
+                if changed is not None:
+                    write_whole(real, changed)
+                return tries > 0
+    raise NotWrittenError("busy", "Another program is writing the file; try again.")
+
+
+def _now(path: Path) -> bytes:
+    try:
+        return _read(path, path.stat().st_size)
     except OSError as error:
         raise SourceError("missing", _MISSING) from error

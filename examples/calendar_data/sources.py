@@ -10,6 +10,16 @@ Tell = Callable[[int, int], None]
 """Is told how much of some work is done, and how much there is."""
 
 
+Edit = Callable[[bytes], bytes | None]
+"""Makes new content of what there is; nothing where there is nothing to change."""
+
+Change = Callable[[Edit], bool]
+"""Stores what an edit makes of the content as it is now; whether somebody else changed it meanwhile.
+
+Then the edit was made again of what they wrote. Raises a `NotWrittenError` or a `SourceError` where it is not stored.
+"""
+
+
 class SourceError(Exception):
     """A source cannot be read now. Neither reason nor remedy holds a path, an address, a name or a value."""
 
@@ -25,7 +35,7 @@ class Piece:
 
     `name` tells it from the other pieces of its source and is never shown; `label` is the calendar that it belongs to.
     While `state` is the same, so is what `load` gives; it raises a `SourceError` where it gives nothing. A label that
-    is only a guess gives way to the name that the data has for itself.
+    is only a guess gives way to the name that the data has for itself. Without `change` it is only read.
     """
 
     name: str = field(repr=False)
@@ -33,6 +43,7 @@ class Piece:
     state: Hashable = field(repr=False)
     load: Callable[[], bytes] = field(repr=False)
     is_guess: bool = field(default=False, repr=False)
+    change: Change | None = field(default=None, repr=False)
 
 
 class Source(Protocol):

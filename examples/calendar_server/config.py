@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from calendar_data.accounts import Entry, Looked, ZoneName, entry_remedy, looked_entries, looked_files
+from calendar_data.components import EVENTS
 from serving.own_settings import STRICT, keys
 from serving.own_settings import read_own as read
 
@@ -55,7 +56,7 @@ class OwnSettings(BaseModel):
         Raises:
             DefinitionError: Two have the same label, or a secret is not there.
         """
-        return looked_entries(self.calendars, "calendars", self.folder, "VEVENT")
+        return looked_entries(self.calendars, "calendars", self.folder, EVENTS)
 
 
 OWN_SETTINGS = keys(OwnSettings)

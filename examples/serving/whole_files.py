@@ -1,0 +1,107 @@
+"""Files that are there whole, old or new, whatever stops the program that writes them."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from errno import EDQUOT, EFBIG, ENOSPC
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock, Timeout
+
+Obstacle = Literal["full", "busy", "forbidden"]
+"""Why a file cannot be written: the disk is full, another program is writing it, or it may not be."""
+
+_FULL = frozenset({ENOSPC, EDQUOT, EFBIG})
+_PATIENCE = 10.0
+_FORBIDDEN = "Allow the server to write the file and in its folder."
+
+
+class NotWrittenError(Exception):
+    """A file is as it was before. `remedy` holds nothing of its name or of what is in it."""
+
+    def __init__(self, obstacle: Obstacle, remedy: str) -> None:
+        super().__init__(obstacle)
+        self.obstacle: Obstacle = obstacle
+        self.remedy = remedy
+
+
+@contextmanager
+def alone(path: Path, *, seconds: float = _PATIENCE) -> Iterator[Path]:
+    """Keep all other processes and threads that ask likewise away from a file, and give its path without links.
+
+    The lock is a hidden file beside it; it goes with the process that holds it, however that ends.
+
+    Raises:
+        NotWrittenError: Another one did not let go in time, or there can be no lock.
+    """
+    real = Path(os.path.realpath(path))
+    try:
+        with FileLock(_beside(real, "lock"), timeout=seconds):
+            yield real
+    except Timeout as error:
+        raise NotWrittenError("busy", "Another program is writing it; try again.") from error
+    except OSError as error:
+        raise _explained(error) from error
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Put content in place of a file that one is `alone` with; its mode, owner and attributes stay.
+
+    Where there is none, it is made for its owner alone.
+
+    Raises:
+        NotWrittenError: It cannot be written, and is as it was.
+    """
+    fresh = _beside(path, "new")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise NotWrittenError("forbidden", _FORBIDDEN)
+    try:
+        _write(fresh, content)
+        if path.exists():
+            _dress(fresh, path)
+        fresh.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            fresh.unlink()
+        raise _explained(error) from error
+    with suppress(OSError):  # Not every system opens folders, and the new name is there already.
+        _flush_folder(path.parent)
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(f".{path.name}.{ending}")
+
+
+def _write(path: Path, content: bytes) -> None:
+    # What a process that was killed left there is no more than a beginning.
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _dress(fresh: Path, old: Path) -> None:
+    """Give a new file what else is known of an old one, but for the times at which it was written and read."""
+    said, now = old.stat(), fresh.stat()
+    if hasattr(os, "chown") and (said.st_uid, said.st_gid) != (now.st_uid, now.st_gid):
+        os.chown(fresh, said.st_uid, said.st_gid)
+    shutil.copystat(old, fresh)
+    os.utime(fresh)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Let the disk know the new name, so that it outlives a loss of power."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _explained(error: OSError) -> NotWrittenError:
+    if error.errno in _FULL:
+        return NotWrittenError("full", "The disk is full. Free some space on it, then try again.")
+    return NotWrittenError("forbidden", _FORBIDDEN)
