@@ -36,9 +36,10 @@ _DATE = re.compile(r"\d{8}(?!\d)")
 # Bytes that are no UTF-8 are what Windows writes (cp1252), where that knows them. Controls could hide what a line is.
 _FOREIGN = {0xDC00 + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0x100)}
 _READABLE = _FOREIGN | dict.fromkeys({*range(0x20), 0x7F, 0xFEFF} - {0x09, 0x0A}, "")
-_NESTED = {"VALARM", "VLOCATION", "VRESOURCE", "PARTICIPANT"}
 _RULE = re.compile(r"^RRULE[^\n]*", re.MULTILINE | re.IGNORECASE)
 
+NESTED = frozenset({"VALARM", "VLOCATION", "VRESOURCE", "PARTICIPANT"})
+"""What can be inside of an event or a task; a line that begins anything else there is somebody's text."""
 LARGEST = 64 * 2**20
 """The most bytes that one piece may have."""
 LARGEST_EVENT = 8 * 2**20
@@ -92,7 +93,7 @@ def read_document(content: bytes, name: str = "VEVENT") -> Document:
     """
     if len(content) > LARGEST:
         raise SourceError("too_large", f"Keep it under {LARGEST // 2**20} MB; archive what is long past.")
-    calendars = list(_calendars(_decode(content), name))
+    calendars = list(_calendars(read_text(content), name))
     if not calendars:
         raise SourceError("unreadable", _BROKEN)
     blocks = tuple(_block(header, part) for header, parts in calendars for part in parts)
@@ -109,7 +110,8 @@ def logical_lines(content: bytes) -> list[bytes]:
     return [content[start:end] for start, end in pairwise([*ends, len(content)]) if start < end]
 
 
-def _decode(content: bytes) -> str:
+def read_text(content: bytes) -> str:
+    """The content as text, with unfolded lines that end with a line feed, and without what could hide in them."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         content = content.decode("utf-16", "replace").encode()
     lines = content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -152,7 +154,7 @@ class _Open:
         """A component begins; in one of the kind only what can be there, all else is a line of somebody's text."""
         if name == self.kind:
             self.leave(line)
-        if self.kind in self.stack and name not in _NESTED:
+        if self.kind in self.stack and name not in NESTED:
             return
         if not self.stack:
             self.parts, self.is_private, self.began = [], False, line

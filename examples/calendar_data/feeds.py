@@ -1,7 +1,8 @@
 """Keeps what a source gave: while it is down, the last good reading serves, and says since when."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import monotonic
@@ -11,6 +12,7 @@ from calendar_data.components import EVENTS, Kind
 from calendar_data.documents import Block, Document, read_document
 from calendar_data.names import label_of
 from calendar_data.sources import Piece, Reason, Source, SourceError, Tell
+from serving.progress import Progress
 
 _LOG = logging.getLogger("calendar_data")
 _PATIENCE = 60.0
@@ -141,3 +143,33 @@ class Feed:
         if known is None or known.reason != error.reason:
             _LOG.warning("%s: cannot be read (%s). %s", label, error.reason, error.remedy)
         return Outage(label, error.reason, error.remedy, known.since if known else self.clock(), read_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Feeds:
+    """Several sources, which are looked at beside each other."""
+
+    members: Sequence[Feed]
+    progress: Progress = field(default_factory=Progress)
+
+    def __iter__(self) -> Iterator[Feed]:
+        return iter(self.members)
+
+    def refresh(self) -> bool:
+        """Look at all that are due; whether there is anything new."""
+        due = [feed for feed in self if feed.is_due()]
+        match due:
+            case []:
+                return False
+            case [feed]:
+                return feed.refresh(self.progress.tell)
+        with ThreadPoolExecutor(len(due)) as pool:
+            return any(list(pool.map(lambda feed: feed.refresh(self.progress.tell), due)))
+
+    def outages(self) -> list[Outage]:
+        """The calendars that cannot be read now."""
+        return [outage for feed in self for outage in feed.outages()]
+
+    def labels(self) -> list[str]:
+        """The labels of all calendars."""
+        return sorted({label for feed in self for label in feed.labels()})

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from calendar_data.accounts import Looked
+from calendar_data.components import Kind
 from calendar_data.documents import read_document
 from calendar_data.feeds import Feed
 from calendar_data.files import Files
@@ -24,7 +25,7 @@ def feed_lines(feed: Feed, noun: str) -> Iterator[Line]:
         yield Line(outage.label, outage.reason, outage.remedy)
 
 
-def require_readable(looked: Sequence[Looked]) -> None:
+def require_readable(looked: Sequence[Looked], kind: Kind) -> None:
     """Stop where nothing but files is served and none of them can be read: an empty answer would say: nothing there.
 
     Raises:
@@ -36,7 +37,7 @@ def require_readable(looked: Sequence[Looked]) -> None:
             return
         try:
             for piece in source.pieces(lambda _done, _total: None):
-                read_document(piece.load())
+                read_document(piece.load(), kind.component)
         except SourceError as error:
             failure = error
         else:

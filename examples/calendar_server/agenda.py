@@ -1,18 +1,16 @@
 """All calendars of one person together: read when they change, and asked by time."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
 from threading import Event, Lock, Thread
 
-from calendar_data.feeds import Feed, Labelled, Outage
+from calendar_data.feeds import Feed, Feeds, Labelled, Outage
 from calendar_data.recurrence import midnight
 from calendar_data.sources import SourceError
 from calendar_server.courses import Course, Found
 from calendar_server.timeline import Timeline
 from mcpshape import UserError
-from serving.progress import Progress
 
 YEARS = range(1900, 2200)
 """The years that can be asked about."""
@@ -39,8 +37,8 @@ class Agenda:
     """The events of several sources, as the person with the addresses `owners` sees them in one time zone."""
 
     def __init__(self, feeds: Sequence[Feed], zone: tzinfo, owners: Collection[str] = ()) -> None:
-        self.zone, self.progress = zone, Progress()
-        self.feeds, self._owners = feeds, frozenset(owner.lower() for owner in owners)
+        self.zone, self.feeds = zone, Feeds(feeds)
+        self._owners = frozenset(owner.lower() for owner in owners)
         self._timeline = Timeline((), zone, self._owners)
         self._courses: dict[tuple[str, str], Course] = {}
         self._lock, self._is_quiet = Lock(), Event()
@@ -54,7 +52,7 @@ class Agenda:
         """
         start, end = midnight(first, self.zone), midnight(last + timedelta(days=1), self.zone)
         try:
-            return self.now().between(start, end, self.progress.tell)
+            return self.now().between(start, end, self.feeds.progress.tell)
         except SourceError as error:
             raise UserError("The calendars repeat too much to be worked out in time.", hint=error.remedy) from error
 
@@ -85,10 +83,9 @@ class Agenda:
     def now(self) -> Timeline:
         """The events as the sources have them now."""
         with self._lock:
-            due = [feed for feed in self.feeds if feed.is_due()]
             self._is_quiet.clear()
             try:
-                if due and any(self._refresh(due)):
+                if self.feeds.refresh():
                     self._arrange()
             finally:
                 self._is_quiet.set()
@@ -97,12 +94,12 @@ class Agenda:
     def outages(self) -> list[Outage]:
         """The calendars that cannot be read now."""
         self.now()
-        return [outage for feed in self.feeds for outage in feed.outages()]
+        return self.feeds.outages()
 
     def labels(self) -> list[str]:
         """The labels of all calendars."""
         self.now()
-        return sorted({label for feed in self.feeds for label in feed.labels()})
+        return self.feeds.labels()
 
     def warm(self, clock: Callable[[], datetime]) -> None:
         """Read everything, and work out some years around now, beside all other work; again whenever it changes."""
@@ -119,14 +116,8 @@ class Agenda:
 
     def _pause(self, done: int, total: int) -> None:
         """Let a look at the sources go first: each of its many files would wait for this thread."""
-        self.progress.tell(done, total)
+        self.feeds.progress.tell(done, total)
         self._is_quiet.wait()
-
-    def _refresh(self, feeds: Sequence[Feed]) -> Iterable[bool]:
-        if len(feeds) == 1:
-            return [feeds[0].refresh(self.progress.tell)]
-        with ThreadPoolExecutor(len(feeds)) as pool:
-            return list(pool.map(lambda feed: feed.refresh(self.progress.tell), feeds))
 
     def _arrange(self) -> None:
         """Put together what belongs to one UID of one source, and keep what was read of it."""

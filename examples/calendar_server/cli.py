@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 from mcp.server.mcpserver import MCPServer
 from tzlocal import get_localzone
 
+from calendar_data.components import EVENTS
 from calendar_data.health import require_readable
 from calendar_server.config import Config, read_own
 from calendar_server.doctor import examine
@@ -74,7 +75,7 @@ def _config(options: argparse.Namespace) -> Config:
 
 
 def _served(config: Config) -> MCPServer:
-    require_readable(config.looked())
+    require_readable(config.looked(), EVENTS)
     return build(config)
 
 

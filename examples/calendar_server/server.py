@@ -40,7 +40,7 @@ def build(config: Config) -> MCPServer:
         },
         hints=lambda name: _OPENS if config.allow_open and name == "open_video_meeting" else READS_ONLY,
     )
-    server.middleware.append(Telling(agenda.progress, "Reading the calendars"))
+    server.middleware.append(Telling(agenda.feeds.progress, "Reading the calendars"))
     return server
 
 
