@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from clients import decode
-from mcpshape import EncodingError, Prose, Shape, View
+from mcpshape import DefinitionError, EncodingError, Prose, Shape, View
 from mcpshape._layout import Layout
 from mcpshape.encoders import Json, Markdown, Toon
 
@@ -348,6 +348,33 @@ def test_an_array_of_prose_is_no_table() -> None:
     layout = Layout(fields={"tasks": Layout(fields={"*": Layout(fields={"notes": Layout(is_prose=True)})})})
     text = markdown({"tasks": [{"id": 1, "notes": "a\n\nb"}]}, layout)
     assert text == "## tasks\n\n### tasks 1 of 1\n\n- id: 1\n\n#### notes\n\n> a\n>\n> b"
+
+
+def test_a_list_of_prose_keeps_each_of_its_texts_whole() -> None:
+    """A7: comments are prose as notes are; the hint stands on the field and holds for all texts in its list."""
+
+    class Task(BaseModel):
+        comments: Annotated[list[str] | None, Prose()]
+        drafts: Annotated[list[list[str]], Prose()] = []
+
+    shape = Shape(encoder=Markdown())
+    text = shape.render(Task(comments=["# Dough\n\n- *rye*", "two"])).text
+    assert text == (
+        "- drafts: *empty list*\n\n## comments\n\n### comments 1 of 2\n\n> #### Dough\n>\n> - *rye*\n\n"
+        "### comments 2 of 2\n\n> two"
+    )
+    assert "> *a*" in shape.render(Task(comments=None, drafts=[["*a*"]])).text
+    assert shape.render(Task(comments=[])).text == "- comments: *empty list*\n- drafts: *empty list*"
+
+
+def test_a_hint_inside_of_a_type_is_refused() -> None:
+    """Rule 7: there, nothing reads it."""
+
+    class Task(BaseModel):
+        comments: list[Annotated[str, Prose()]]
+
+    with pytest.raises(DefinitionError, match=r"Task\.comments: a rule inside its type guards nothing"):
+        Shape(encoder=Markdown()).render(Task(comments=[]))
 
 
 def test_an_array_of_prose_is_no_table_at_the_root_either() -> None:

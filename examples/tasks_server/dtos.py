@@ -59,7 +59,7 @@ class Related(BaseModel):
 # The class below has a field with the name of the type.
 Tags: TypeAlias = list[str]
 Relations: TypeAlias = list[Related]
-Comments: TypeAlias = list[Annotated[str, Prose()]]
+Comments: TypeAlias = Annotated[list[str], Prose()]
 
 
 class Task(BaseModel):

@@ -133,7 +133,7 @@ class _Drawer:
             if isinstance(guard.rule, RowCap) or not isinstance(action, Show | Clip):
                 place = _VALUE
             else:
-                place = Layout(is_prose=True, form="value") if guard.is_prose else self.node(each.node)
+                place = _prose(self.node(each.node)) if guard.is_prose else self.node(each.node)
             is_optional = isinstance(guard.rule, RowCap) or may_be_silent(self.plan, record, each, action)
             yield each.key, replace(place, is_optional=is_optional)
 
@@ -167,6 +167,13 @@ class _Drawer:
             mixed=classes if len(objects) > 1 or any(option.mixed for option in options) else frozenset(),
             form=forms.pop() if len(forms) == 1 else "unknown",
         )
+
+
+def _prose(place: Layout) -> Layout:
+    """The same place for text that people wrote in Markdown, or for an array of such texts."""
+    if place.form == "array":
+        return replace(place, fields={"*": _prose(place.at("*"))})
+    return Layout(is_prose=True, form="value")
 
 
 def _merged(options: Sequence[Mapping[str, Layout]]) -> Iterator[tuple[str, Layout]]:

@@ -9,7 +9,7 @@ from typing_extensions import ReadOnly, TypeAliasType, get_type_hints
 
 from mcpshape._nodes import Record
 from mcpshape.errors import Problem
-from mcpshape.rules import RULES, Notice
+from mcpshape.rules import HINTS, RULES
 
 # From Python 3.12 on, the one that the `type` statement makes is another class.
 TypingAliasType = getattr(typing, "TypeAliasType", TypeAliasType)
@@ -63,7 +63,7 @@ def _holds_rule(hint: Any, seen: tuple[Any, ...]) -> bool:
 
 
 def _is_rule(marker: Any) -> bool:
-    read = (*RULES, Notice)
+    read = (*RULES, *HINTS)
     return isinstance(marker, read) or (isinstance(marker, type) and issubclass(marker, read))
 
 

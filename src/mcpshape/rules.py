@@ -194,7 +194,7 @@ class Holds:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A hint, not a rule: text that its user wrote in Markdown, kept whole where the format is Markdown."""
+    """A hint, not a rule: text that its user wrote in Markdown, or a list of such texts, kept whole in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,11 +169,13 @@ def _is_section(value: Any, layout: Layout) -> bool:
         return layout.is_prose
     if isinstance(value, Mapping):
         return bool(value)
-    return isinstance(value, list) and not all(_is_listed(entry) for entry in value)
+    return isinstance(value, list) and not all(_is_listed(entry, layout.at("*")) for entry in value)
 
 
-def _is_listed(value: Any) -> bool:
-    return _is_plain(value) or (isinstance(value, list) and all(_is_listed(entry) for entry in value))
+def _is_listed(value: Any, layout: Layout) -> bool:
+    if isinstance(value, list):
+        return all(_is_listed(entry, layout.at("*")) for entry in value)
+    return _is_plain(value) and not (isinstance(value, str) and layout.is_prose)
 
 
 def _is_table(rows: Any, layout: Layout) -> bool:
