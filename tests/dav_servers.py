@@ -90,6 +90,12 @@ def serving(answer: Answer, *, certificate: Path | None = None) -> Iterator[Serv
         def do_REPORT(self) -> None:
             self.do_PROPFIND()
 
+        def do_GET(self) -> None:
+            self.do_PROPFIND()
+
+        def do_PUT(self) -> None:
+            self.do_PROPFIND()
+
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - The name of the library.
             """Tests print nothing."""
 
@@ -120,7 +126,8 @@ def in_front_of(account: Account, change: Callable[[Asked, Given], Given] = lamb
         headers = {name: value for name, value in asked.headers.items() if name != "Accept-Encoding"}
         connection.request(asked.method, asked.path, asked.body.encode(), headers)
         response = connection.getresponse()
-        given = Given(response.status, response.read(), {"Content-Type": response.headers.get("Content-Type", "")})
+        kept = {name: said for name in ("Content-Type", "ETag") if (said := response.headers.get(name))}
+        given = Given(response.status, response.read(), kept)
         connection.close()
         return change(asked, given)
 

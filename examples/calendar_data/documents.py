@@ -28,8 +28,11 @@ _GUARDED = re.compile(
 )
 _PROPERTY = re.compile(r"^(X-WR-CALNAME|NAME|X-WR-TIMEZONE|CALSCALE)(?:;[^:\n]*)?:(.*)$", re.MULTILINE | re.IGNORECASE)
 _ZONE = re.compile(r"^TZID(?:;[^:\n]*)?:(.*)$", re.MULTILINE | re.IGNORECASE)
-# What changes whenever a calendar is exported says nothing of which event it is.
-_VOLATILE = re.compile(r"^(?:DTSTAMP|CREATED|LAST-MODIFIED|SEQUENCE)[^\n]*\n", re.MULTILINE | re.IGNORECASE)
+# What changes whenever a calendar is exported, or a task is done, says nothing of which one it is.
+_VOLATILE = re.compile(
+    r"^(?:DTSTAMP|CREATED|LAST-MODIFIED|SEQUENCE|STATUS|COMPLETED|PERCENT-COMPLETE)[^\n]*\n",
+    re.MULTILINE | re.IGNORECASE,
+)
 _duration: Callable[[str], timedelta] = vDuration.from_ical
 _IANA = available_timezones()
 _DATE = re.compile(r"\d{8}(?!\d)")
