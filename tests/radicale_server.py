@@ -58,18 +58,29 @@ class Account:
     def delete(self, calendar: str, uid: str = "") -> None:
         self.send("DELETE", f"{calendar}/{uid}.ics" if uid else f"{calendar}/", "")
 
+    def get(self, path: str) -> str:
+        """What is in an object."""
+        status, body = self._ask("GET", path, "")
+        assert status == 200
+        return body
+
     def send(self, method: str, path: str, body: str, *, accept: tuple[int, ...] = (200, 201, 204, 207)) -> int:
         """One request below the home, with the status of its answer."""
+        status, _ = self._ask(method, path, body)
+        assert status in accept, f"{method} is answered with {status}"
+        return status
+
+    def _ask(self, method: str, path: str, body: str) -> tuple[int, str]:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=10)
         secret = b64encode(f"{self.user}:{self.password}".encode()).decode()
         headers = {"Authorization": f"Basic {secret}", "Depth": "0"}
         if body:
             headers["Content-Type"] = "text/calendar" if method == "PUT" else "text/xml"
         connection.request(method, f"/{quote(self.user)}/{quote(path)}", body.encode(), headers)
-        status = connection.getresponse().status
+        response = connection.getresponse()
+        answer = response.status, response.read().decode()
         connection.close()
-        assert status in accept, f"{method} is answered with {status}"
-        return status
+        return answer
 
     def start(self) -> None:
         command = [sys.executable, "-m", "radicale", "--config", str(self.folder / "config")]

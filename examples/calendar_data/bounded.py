@@ -24,6 +24,7 @@ _WRITES = frozenset({"PUT"})
 _PORTS = {"http": 80, "https": 443}
 _REDIRECTS = frozenset({301, 302, 307, 308})
 _CHUNK = 2**16
+_BROKEN = HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +199,8 @@ def is_loopback(host: str) -> bool:
 def _accepted(answer: Answer) -> Answer:
     if answer.status_code == HTTPStatus.UNAUTHORIZED:
         raise SourceError("denied", "Check the user name and the password or token of the calendar account.")
-    if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS or answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    is_full = answer.status_code == HTTPStatus.INSUFFICIENT_STORAGE
+    if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS or (answer.status_code >= _BROKEN and not is_full):
         raise SourceError("unreachable", "The server has no answer for now; try again later.")
     return answer
 

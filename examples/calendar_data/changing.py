@@ -3,12 +3,11 @@
 from http import HTTPStatus
 
 from calendar_data.asking import Asking, RefusedError
-from calendar_data.sources import Edit, SourceError
+from calendar_data.sources import Edit, SourceError, UnsureError
 from serving.whole_files import NotWrittenError
 
 _TRIES = 4
 _GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
-_UNSURE = "Whether the change has arrived is not known. Look at it before you try again."
 
 
 def change(questions: Asking, url: str, edit: Edit) -> bool:
@@ -17,6 +16,7 @@ def change(questions: Asking, url: str, edit: Edit) -> bool:
     Raises:
         NotWrittenError: The server does not take it.
         SourceError: The object is gone, or the server does not answer.
+        UnsureError: The server has got it, and does not answer.
     """
     for tries in range(_TRIES):
         content, etag = _content(questions, url)
@@ -47,4 +47,4 @@ def _put(questions: Asking, url: str, content: bytes, etag: str) -> bool:
     except SourceError as error:
         if error.reason == "denied":
             raise
-        raise SourceError(error.reason, _UNSURE) from None
+        raise UnsureError from None

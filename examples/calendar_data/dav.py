@@ -21,7 +21,7 @@ from calendar_data.changing import change
 from calendar_data.multistatus import Resource
 from calendar_data.names import label_of
 from calendar_data.readings import AccountRead, CalendarRead, Read, Work
-from calendar_data.sources import Edit, Piece, SourceError, Tell
+from calendar_data.sources import Edit, Piece, SourceError, Tell, UnsureError
 from calendar_data.wire import Limits
 from mcpshape import UserError
 from serving.whole_files import NotWrittenError
@@ -84,7 +84,7 @@ class CalDav:
             try:
                 with asking(self.url, _access(self), self.limits) as questions:
                     yield questions
-            except (UserError, NotWrittenError):
+            except (UserError, NotWrittenError, UnsureError):
                 raise
             except Exception as error:
                 self._account.places.clear()

@@ -16,7 +16,8 @@ Edit = Callable[[bytes], bytes | None]
 Change = Callable[[Edit], bool]
 """Stores what an edit makes of the content as it is now; whether somebody else changed it meanwhile.
 
-Then the edit was made again of what they wrote. Raises a `NotWrittenError` or a `SourceError` where it is not stored.
+Then the edit was made again of what they wrote. Raises a `NotWrittenError` or a `SourceError` where it is not stored, and
+an `UnsureError` where that is not known.
 """
 
 
@@ -27,6 +28,10 @@ class SourceError(Exception):
         super().__init__(reason)
         self.reason: Reason = reason
         self.remedy = remedy
+
+
+class UnsureError(Exception):
+    """Whether a change has arrived is not known: the answer to it was lost."""
 
 
 @dataclass(frozen=True, slots=True)

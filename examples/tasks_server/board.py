@@ -9,7 +9,7 @@ from typing import Literal
 from calendar_data.components import TASKS, Moment, read_components
 from calendar_data.documents import Block
 from calendar_data.feeds import Feed, Feeds, Outage
-from calendar_data.sources import Piece, SourceError
+from calendar_data.sources import Piece, SourceError, UnsureError
 from mcpshape import UserError
 from serving.whole_files import NotWrittenError
 from tasks_server.completion import Place, complete, reopen
@@ -127,6 +127,9 @@ class Board:
             return filed.piece.change(edit)
         except (NotWrittenError, SourceError) as error:
             raise UserError("The task has not been changed.", hint=error.remedy) from error
+        except UnsureError as error:
+            text, hint = "Whether the task has been changed is not known.", "Look at it before you try again."
+            raise UserError(text, hint=hint) from error
 
     def _arranged(self, today: date) -> Iterable[Filed]:
         known, self._read = self._read, {}
