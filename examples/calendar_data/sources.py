@@ -16,8 +16,8 @@ Edit = Callable[[bytes], bytes | None]
 Change = Callable[[Edit], bool]
 """Stores what an edit makes of the content as it is now; whether somebody else changed it meanwhile.
 
-Then the edit was made again of what they wrote. Raises a `NotWrittenError` or a `SourceError` where it is not stored, and
-an `UnsureError` where that is not known.
+Then the edit was made again of what they wrote. Raises a `NotWrittenError` or a `SourceError` where it is not stored,
+and an `UnsureError` where that is not known.
 """
 
 
