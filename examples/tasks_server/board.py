@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Literal
 
 from calendar_data.components import TASKS, Moment, read_components
-from calendar_data.documents import Block
+from calendar_data.documents import Block, Header
 from calendar_data.feeds import Feed, Feeds, Outage
 from calendar_data.sources import Piece, SourceError, UnsureError
 from mcpshape import UserError
@@ -45,9 +45,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The tasks of one UID in one piece, on a day."""
+    """The tasks of one UID in one piece, on a day, and the text that they were read from, wherever it stood."""
 
-    blocks: Sequence[Block]
+    text: Sequence[tuple[Header, str]]
     day: date
     tasks: Sequence[Task]
 
@@ -147,7 +147,8 @@ class Board:
                         yield Filed(task, labels[uid], identity, piece, feed)
 
     def _tasks(self, known: _Read | None, blocks: Sequence[Block], label: str, today: date) -> _Read:
-        if known and known.day == today and list(known.blocks) == list(blocks):
+        text = [(block.header, block.text) for block in blocks]
+        if known and known.day == today and known.text == text:
             return known
         pairs = read_components([block for block in blocks if block.text], label, TASKS)
-        return _Read(blocks, today, read_tasks(pairs, label, self.now(), self.zone))
+        return _Read(text, today, read_tasks(pairs, label, self.now(), self.zone))
