@@ -95,3 +95,27 @@ def test_the_installed_wheel_is_what_is_tested() -> None:
     """The tests import the installed distribution, which is typed, and not the source tree."""
     assert "site-packages" in str(PACKAGE)
     assert (PACKAGE / "py.typed").exists()
+
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+# What several servers share knows none of them, and no server knows another one.
+EXAMPLE_LAYERS = {"serving": set[str](), "calendar_data": {"serving"}}
+SERVERS = sorted(each.name for each in EXAMPLES.glob("*_server"))
+
+
+@pytest.mark.parametrize("package", [*EXAMPLE_LAYERS, *SERVERS])
+def test_an_example_imports_only_what_is_shared(package: str) -> None:
+    """What two servers share lives in one place, and their files are short."""
+    known = EXAMPLE_LAYERS.get(package, set(EXAMPLE_LAYERS)) | {package}
+    for path in (EXAMPLES / package).glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        ours = {name.partition(".")[0] for name in modules} & {*EXAMPLE_LAYERS, *SERVERS}
+        assert ours <= known, path
+        assert len(path.read_text(encoding="utf-8").splitlines()) < 300
+
+
+@pytest.mark.parametrize("package", [each for each in SERVERS if each != "calendar_server"])
+def test_the_tools_of_a_server_fit_in_a_file(package: str) -> None:
+    """A server is thin: its tools have under 150 lines, and format nothing."""
+    assert len((EXAMPLES / package / "tools.py").read_text(encoding="utf-8").splitlines()) < 150

@@ -13,7 +13,6 @@ from serving.whole_files import NotWrittenError
 from task_data import BERLIN, NOW, calendar, served, todo
 from tasks_server.completion import Place, complete, reopen
 from tasks_server.samples import SAMPLE, sample_file
-from tasks_server.tools import shape
 
 pytestmark = pytest.mark.anyio
 
@@ -376,8 +375,3 @@ async def test_the_format_is_a_setting_and_an_argument(tmp_path: Path) -> None:
     assert tools["complete_task"].annotations.read_only_hint is False
     assert tools["list_tasks"].annotations
     assert tools["list_tasks"].annotations.read_only_hint is True
-
-
-def test_the_tools_fit_in_one_file() -> None:
-    """The file of the tools has under 150 lines."""
-    assert len(Path(str(shape.tools["list_tasks"].function.__code__.co_filename)).read_text().splitlines()) < 150
