@@ -1,10 +1,8 @@
 """The command `mcpshape-calendar`."""
 
 import argparse
-from zoneinfo import ZoneInfo
 
 from mcp.server.mcpserver import MCPServer
-from tzlocal import get_localzone
 
 from calendar_data.components import EVENTS
 from calendar_data.health import require_readable
@@ -13,7 +11,7 @@ from calendar_server.doctor import examine
 from calendar_server.dtos import policy
 from calendar_server.samples import OWNER, SAMPLE
 from calendar_server.server import PREFIX, build
-from serving.arguments import add_answers, add_clock, ics
+from serving.arguments import add_answers, add_clock, add_ics, clock
 from serving.command import Command
 
 
@@ -23,13 +21,7 @@ def main() -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--ics",
-        type=ics,
-        action="append",
-        default=[],
-        help="an .ics file, or a folder of them; may be repeated (default: a sample week from 2026-07-13)",
-    )
+    add_ics(parser, "a sample week from 2026-07-13")
     parser.add_argument(
         "--me",
         action="append",
@@ -55,7 +47,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _config(options: argparse.Namespace) -> Config:
     own = read_own(options.config)
-    zone = options.tz or (ZoneInfo(own.zone) if own.zone else get_localzone())
+    zone, now = clock(options, own.zone)
     sources = own.looked()
     is_sample = not options.ics and not sources
     return Config(
@@ -63,7 +55,7 @@ def _config(options: argparse.Namespace) -> Config:
         sources=sources,
         zone=zone,
         me=[OWNER] if is_sample and not options.me else [*options.me, *own.me],
-        now=options.now and (options.now if options.now.tzinfo else options.now.replace(tzinfo=zone)),
+        now=now,
         settings=options.config,
         privacy=options.privacy,
         toggles=dict(options.toggle),

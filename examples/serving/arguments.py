@@ -3,10 +3,12 @@
 import argparse
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from tzlocal import get_localzone
 
 _PORTS = range(1, 65536)
 _FORMATS = ("toon", "markdown", "json")
@@ -34,6 +36,23 @@ def add_clock(parser: argparse.ArgumentParser) -> None:
     """The options about time."""
     parser.add_argument("--tz", type=zone, help="an IANA time zone; the machine's unless said")
     parser.add_argument("--now", type=moment, help="a fixed date and time, for runs that can be repeated")
+
+
+def clock(options: argparse.Namespace, named: str | None) -> tuple[tzinfo, datetime | None]:
+    """The time zone, which a settings file may have named, and the fixed time in it."""
+    around = options.tz or (ZoneInfo(named) if named else get_localzone())
+    return around, options.now and (options.now if options.now.tzinfo else options.now.replace(tzinfo=around))
+
+
+def add_ics(parser: argparse.ArgumentParser, default: str) -> None:
+    """The option that names files and folders of calendar data."""
+    parser.add_argument(
+        "--ics",
+        type=ics,
+        action="append",
+        default=[],
+        help=f"an .ics file, or a folder of them; may be repeated (default: {default})",
+    )
 
 
 def add_transport(parser: argparse.ArgumentParser) -> None:

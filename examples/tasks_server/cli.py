@@ -3,14 +3,12 @@
 import argparse
 import atexit
 from contextlib import ExitStack
-from zoneinfo import ZoneInfo
 
 from mcp.server.mcpserver import MCPServer
-from tzlocal import get_localzone
 
 from calendar_data.components import TASKS
 from calendar_data.health import require_readable
-from serving.arguments import add_answers, add_clock, ics
+from serving.arguments import add_answers, add_clock, add_ics, clock
 from serving.command import Command
 from tasks_server.config import Config, read_own
 from tasks_server.doctor import examine
@@ -24,20 +22,14 @@ def main() -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--ics",
-        type=ics,
-        action="append",
-        default=[],
-        help="an .ics file, or a folder of them; may be repeated (default: a copy of two sample lists)",
-    )
+    add_ics(parser, "a copy of two sample lists")
     add_answers(parser)
     add_clock(parser)
 
 
 def _config(options: argparse.Namespace) -> Config:
     own = read_own(options.config)
-    zone = options.tz or (ZoneInfo(own.zone) if own.zone else get_localzone())
+    zone, now = clock(options, own.zone)
     sources = own.looked()
     if not options.ics and not sources:
         # Completing a task of the sample must not change what is installed.
@@ -48,7 +40,7 @@ def _config(options: argparse.Namespace) -> Config:
         ics=options.ics,
         sources=sources,
         zone=zone,
-        now=options.now and (options.now if options.now.tzinfo else options.now.replace(tzinfo=zone)),
+        now=now,
         settings=options.config,
         format=options.format,
         structured=options.structured,
