@@ -4,35 +4,28 @@ A session is held in both revisions of the protocol that hosts speak today. What
 answer that is the same as at an earlier level is there as a reference to it.
 """
 
-import json
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import anyio
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from pydantic import BaseModel
 
 from calendar_server.dtos import policy
 from calendar_server.samples import OWNER, SAMPLE
-from mcpshape.testing import decode
-from replicas import CALENDAR, MODES, free_port, listening, process
+from replicas import CALENDAR, free_port, listening, process
+from sessions import Call, both
 
 Transport = Literal["stdio", "http"]
-Call = tuple[str, dict[str, Any]]
 
 FILE = Path(__file__).with_name("calendar_session.txt")
 REMAKE = "PYTHONPATH=tests python -m calendar_session"
 SECRET = {"MCPSHAPE_CALENDAR_SECRET": "0123456789abcdef-of-the-sessions"}
-# What a revision adds to every result, whatever is in it.
-ENVELOPE = {"_meta", "resultType", "ttlMs", "cacheScope"}
-WIDEST = 110
 # A month that takes more than one page, beside the sample week.
 ROTA = """BEGIN:VCALENDAR
 VERSION:2.0
@@ -104,113 +97,18 @@ CALLS: tuple[Call, ...] = (
 )
 
 
-@dataclass(slots=True)
-class Session:
-    """A client in one session, which knows the ids and cursors that it was told by stable names."""
-
-    client: Client
-    names: dict[str, str] = field(default_factory=dict)
-
-    async def hold(self) -> dict[str, str]:
-        """All that is asked, and what is answered, as lines of text."""
-        session = self.client.session
-        greeting = session.initialize_result or session.discover_result
-        assert greeting
-        heard = {"the greeting": "\n".join(lines(_sent(greeting)))}
-        for tool in _sent(await self.client.list_tools())["tools"]:
-            heard[f"the tool {tool['name']}"] = "\n".join(lines(tool))
-        for tool, given in CALLS:
-            heard[f"{tool} {json.dumps(given)}"] = await self._ask(tool, given)
-        return heard
-
-    async def _ask(self, tool: str, given: dict[str, Any]) -> str:
-        real = {name: told for told, name in self.names.items()}
-        arguments = {key: real.get(str(value), value) for key, value in given.items()}
-        try:
-            result = await self.client.call_tool(tool, arguments)
-        except MCPError as error:
-            return "\n".join(lines(_sent(error.error)))
-        (block,) = result.content
-        assert block.type == "text"
-        if not result.is_error:
-            self._learn(decode(result))
-        rest = {key: value for key, value in _sent(result).items() if key != "content"}
-        text = "\n".join([*lines(rest), *_quoted(block.text)])
-        for told, name in self.names.items():
-            text = text.replace(told, name)
-        return text
-
-    def _learn(self, answer: Any) -> None:
-        for kind, told in _told(answer):
-            count = sum(name.startswith(kind) for name in self.names.values())
-            self.names.setdefault(told, f"{kind}-{count + 1}")
-
-
-def _sent(message: BaseModel) -> dict[str, Any]:
-    """A message with the keys that were sent, but for those of its envelope."""
-    dumped = message.model_dump(by_alias=True, mode="json", exclude_unset=True)
-    return {key: value for key, value in dumped.items() if key not in ENVELOPE}
-
-
-def _told(answer: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """The ids and cursors in an answer, in order."""
-    if isinstance(answer, dict):
-        for name, value in answer.items():
-            yield from _told(value, name)
-    elif isinstance(answer, list):
-        for value in answer:
-            yield from _told(value)
-    elif answer is not None and key in {"id", "next"}:
-        yield {"id": "event", "next": "cursor"}[key], answer
-
-
-def lines(value: Any, path: str = "") -> Iterator[str]:
-    """A value of JSON as lines for a diff: what is short on one, a text as it reads, all else part by part."""
-    if isinstance(value, dict):
-        # Revisions differ in where the key is that says what a schema is of.
-        value = dict(sorted(value.items(), key=lambda item: item[0] != "type"))
-    written = json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str) and "\n" in value:
-        yield from (f"{path}:", *_quoted(value))
-    elif not isinstance(value, dict | list) or (path and len(written) <= WIDEST):
-        yield f"{path}: {written}"
-    else:
-        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from lines(each, f"{path}.{key}".lstrip("."))
-
-
-def _quoted(text: str) -> Iterator[str]:
-    return (f"| {line}".rstrip() for line in text.split("\n"))
-
-
 async def transcript(transport: Transport) -> str:
     """The whole file, as heard over one transport."""
     heard: dict[str, dict[str, str]] = {}
 
     async def hold(level: str) -> None:
-        heard[level] = await _both(transport, level)
+        heard[level] = await both(lambda mode: connected(transport, mode, level), CALLS, "event")
 
     async with anyio.create_task_group() as group:
         for level in policy.levels:
             group.start_soon(hold, level)
     sections = "".join(_section(level, heard) for level in policy.levels)
     return f"Made by {REMAKE}\n{sections}"
-
-
-async def _both(transport: Transport, level: str) -> dict[str, str]:
-    """What is answered at a level: where the two revisions differ, both."""
-    heard = []
-    for mode in MODES:
-        async with connected(transport, mode, level) as client:
-            heard.append(await Session(client).hold())
-            revision = client.protocol_version
-        heard[-1] = {step: f"in {revision}\n{answer}" for step, answer in heard[-1].items()}
-    return {step: _either(*(each[step] for each in heard)) for step in heard[0]}
-
-
-def _either(*answers: str) -> str:
-    without = {answer.partition("\n")[2] for answer in answers}
-    return without.pop() if len(without) == 1 else "\n".join(answers)
 
 
 def _section(level: str, heard: dict[str, dict[str, str]]) -> str:

@@ -4,7 +4,8 @@ from difflib import unified_diff
 
 import pytest
 
-from calendar_session import CALLS, FILE, REMAKE, Transport, lines, transcript
+from calendar_session import CALLS, FILE, REMAKE, Transport, transcript
+from sessions import lines
 
 pytestmark = pytest.mark.anyio
 

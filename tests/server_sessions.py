@@ -1,0 +1,90 @@
+"""Write NAME_session.txt for each server without levels: what it says in a session over stdio, with its sample."""
+
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from sessions import Call, both
+
+REMAKE = "PYTHONPATH=tests python -m server_sessions"
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What a server is asked, which calls what its ids stand for by a noun."""
+
+    name: str
+    noun: str
+    options: Sequence[str]
+    calls: Sequence[Call]
+
+    @property
+    def file(self) -> Path:
+        return Path(__file__).with_name(f"{self.name}_session.txt")
+
+
+SLIDES, REPORT, BREAD, WEEKLY = "task-4", "task-7", "task-3", "task-2"
+TASKS = Script(
+    name="tasks",
+    noun="task",
+    options=["--tz", "Europe/Berlin", "--now", "2026-07-13T10:20"],
+    calls=(
+        ("list_tasks", {}),
+        ("list_tasks", {"status": "completed"}),
+        ("list_tasks", {"format": "markdown", "limit": 2}),
+        ("list_tasks", {"cursor": "cursor-1", "limit": 2}),
+        ("list_tasks", {"format": "json", "overdue_only": True}),
+        ("list_tasks", {"list_label": "Work", "due_by": "2026-07-16"}),
+        ("list_tasks", {"text": "no such thing"}),
+        ("list_task_lists", {}),
+        ("get_task", {"task_id": BREAD}),
+        ("get_task", {"task_id": BREAD, "format": "markdown"}),
+        ("get_task", {"task_id": WEEKLY}),
+        ("complete_task", {"task_id": WEEKLY}),
+        ("complete_task", {"task_id": WEEKLY}),
+        ("complete_task", {"task_id": SLIDES, "format": "markdown"}),
+        ("reopen_task", {"task_id": REPORT}),
+        ("reopen_task", {"task_id": REPORT}),
+        ("list_tasks", {"status": "all"}),
+        ("get_task", {"task_id": "abcdefghijk"}),
+        ("complete_task", {}),
+        ("list_tasks", {"status": "late", "due_by": "2026-02-30"}),
+        ("list_tasks", {"limit": 0}),
+        ("list_tasks", {"cursor": "abcdefgh"}),
+        ("list_tasks", {"format": "xml"}),
+    ),
+)
+SCRIPTS = (TASKS,)
+
+
+async def transcript(script: Script) -> str:
+    """The whole file of a server."""
+    heard = await both(lambda mode: _connected(script, mode), script.calls, script.noun)
+    sections = "\n\n".join(f">>> {step}\n{answer}" for step, answer in heard.items())
+    return f"Made by {REMAKE}\n\n{sections}\n"
+
+
+@asynccontextmanager
+async def _connected(script: Script, mode: Any) -> AsyncIterator[Client]:
+    program = str(Path(sys.executable).with_name(f"mcpshape-{script.name}"))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MCPSHAPE_", "CALDAV_"))}
+    secret = {f"MCPSHAPE_{script.name.upper()}_SECRET": "0123456789abcdef-of-the-sessions"}
+    server = StdioServerParameters(command=program, args=[*script.options], env=kept | secret)
+    with tempfile.TemporaryFile("w+") as log:
+        async with Client(stdio_client(server, errlog=log), mode=mode, cache=None) as client:
+            yield client
+
+
+if __name__ == "__main__":
+    for each in SCRIPTS:
+        each.file.write_text(anyio.run(transcript, each), encoding="utf-8")
+        print(f"Wrote {each.file.name}; read what has changed in it.", file=sys.stderr)
