@@ -1,0 +1,128 @@
+"""Which app, version and app information a question is about."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mcpshape import UserError
+from releases_server.pulled import App, Info, Version
+from releases_server.states import LIVE, is_editable, is_ended
+
+_USUAL_PLATFORM = "IOS"
+_MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A metadata folder, and the app that it is of: an id, a bundle id or a name. Without platform it is of all."""
+
+    app: str
+    path: Path = field(repr=False)
+    platform: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is compared with drafts: a version, if the app has one, and the information of its app."""
+
+    app: App
+    platform: str | None
+    version: Version | None
+    info: Info | None
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether deliver would find a version to upload to."""
+        return self.version is not None and self.version.is_editable
+
+    @property
+    def is_first(self) -> bool:
+        """Whether there is no other version on the platform; a first one has no release notes."""
+        return len([each for each in self.app.versions if each.platform == self.platform]) == 1
+
+
+def find_app(apps: Sequence[App], wanted: str) -> App:
+    """The app with an id, a bundle id or a name.
+
+    Raises:
+        UserError: There is none, or there are several.
+    """
+    found = [app for app in apps if _is_called(app, wanted)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UserError("Several apps have this name.", hint=f"Ask for one of {_named(found)}.", code="several_apps")
+    if not apps:
+        raise UserError(
+            "No apps have been pulled yet.", hint="Ask the user to run `mcpshape-releases pull`.", code="nothing_pulled"
+        )
+    raise UserError("There is no such app.", hint=f"Ask for one of {_named(apps)}.", code="unknown_app")
+
+
+def folder_of(folders: Sequence[Folder], app: App, platform: str | None) -> Path | None:
+    """The metadata folder of an app, for a platform if there is one for it alone."""
+    of_app = [each for each in folders if _is_called(app, each.app)]
+    fitting = [each for each in of_app if each.platform in {platform, None}]
+    fitting.sort(key=lambda each: each.platform is None)
+    return fitting[0].path if fitting else None
+
+
+def choose(app: App, platform: str | None, number: str | None) -> Chosen:
+    """The version that is asked for, else the one to upload to, else the one under review, else the live one.
+
+    Raises:
+        UserError: The app has no such version or platform.
+    """
+    platform = _platform(app, platform)
+    versions = [each for each in app.versions if each.platform == platform]
+    if number is None:
+        version = min(versions, key=_urgency, default=None)
+    else:
+        asked = [each for each in versions if number.casefold() in {each.number, (each.state or "").casefold()}]
+        if not asked:
+            known = ", ".join(str(each.number) for each in versions[:_MOST_NAMED])
+            raise UserError("There is no such version.", hint=f"Ask for one of {known}.", code="unknown_version")
+        version = asked[0]
+    return Chosen(app, platform, version, _info(app.infos, version))
+
+
+def _is_called(app: App, wanted: str) -> bool:
+    return wanted.casefold() in {(each or "").casefold() for each in (app.id, app.bundle_id, app.name)} - {""}
+
+
+def _named(apps: Sequence[App]) -> str:
+    return ", ".join(app.bundle_id or app.id for app in apps[:_MOST_NAMED])
+
+
+def _platform(app: App, wanted: str | None) -> str | None:
+    known = list(dict.fromkeys(each.platform for each in app.versions))
+    if wanted is None:
+        if len(known) <= 1:
+            return known[0] if known else None
+        if _USUAL_PLATFORM in known:
+            return _USUAL_PLATFORM
+    for each in known:
+        if each and wanted and each.replace("_", "").casefold() == wanted.replace("_", "").casefold():
+            return each
+    named = ", ".join(str(each) for each in known if each) or "none yet"
+    raise UserError("The app has no such platform.", hint=f"Its platforms: {named}.", code="unknown_platform")
+
+
+def _urgency(version: Version) -> int:
+    ranks: Sequence[Callable[[Version], bool]] = (
+        lambda each: each.is_editable,
+        lambda each: each.state != LIVE and not each.is_ended,
+        lambda each: each.state == LIVE,
+    )
+    return next((place for place, fits in enumerate(ranks) if fits(version)), len(ranks))
+
+
+def _info(infos: Sequence[Info], version: Version | None) -> Info | None:
+    """The live information for the live version, the one that is being changed for all others."""
+    wants_live = version is not None and version.state == LIVE
+
+    def rank(info: Info) -> tuple[bool, bool, bool]:
+        is_live = info.state == LIVE
+        return is_ended(info.state), is_live != wants_live, not is_editable(info.state)
+
+    return min(infos, key=rank, default=None)
