@@ -1,0 +1,110 @@
+"""Fills the store from App Store Connect: all of it anew, or nothing."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from mcpshape import UserError
+from releases_server import answers
+from releases_server.answers import Resource
+from releases_server.connect import Answer, Connect
+from releases_server.states import is_ended
+from releases_server.store import Store, Writing
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_MOST_VERSIONS = 8
+_PHASE = "appStoreVersionPhasedRelease"
+_CATEGORIES = (
+    "primaryCategory,primarySubcategoryOne,primarySubcategoryTwo,"
+    "secondaryCategory,secondarySubcategoryOne,secondarySubcategoryTwo"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a pull brought. `remaining` are the requests that the key has left within the hour."""
+
+    apps: int
+    versions: int
+    localizations: int
+    requests: int
+    remaining: int | None
+
+
+def pull(store: Store, connect: Connect, *, issuer_id: str | None) -> Report:
+    """Put what App Store Connect has now in place of what the store holds.
+
+    Texts are pulled of versions that are live or worked on. Details for App Review, which hold the password of the demo
+    account, are never asked for, and not kept where they come unasked.
+
+    Raises:
+        UserError: It failed, and the store holds what it held before.
+    """
+    with store.replacing() as writing:
+        report = _Pull(connect, writing).everything()
+        writing.finish({"pulled_at": datetime.now(UTC).isoformat(timespec="seconds"), "issuer_id": issuer_id})
+    return report
+
+
+class _Pull:
+    """One way through the account."""
+
+    def __init__(self, connect: Connect, writing: Writing) -> None:
+        self._connect, self._writing = connect, writing
+
+    def everything(self) -> Report:
+        apps = [app for app, _ in self._listed("apps", "apps")]
+        versions = localizations = 0
+        for app in apps:
+            of_app = [*self._listed("appStoreVersions", "apps", app, "appStoreVersions", include=_PHASE)]
+            versions += len(of_app)
+            for version, resource in _current(of_app):
+                localizations += self._texts("appStoreVersions", version, "appStoreVersionLocalizations")
+                if not answers.related(resource, _PHASE)[0]:
+                    self._phase(version)
+            for info, resource in self._listed("appInfos", "apps", app, "appInfos", include=_CATEGORIES):
+                if not is_ended(answers.text(resource, "state") or answers.text(resource, "appStoreState")):
+                    localizations += self._texts("appInfos", info, "appInfoLocalizations")
+        return Report(len(apps), versions, localizations, self._connect.requests, self._connect.remaining)
+
+    def _listed(self, kind: str, *path: str, **query: str) -> Iterator[tuple[str, Resource]]:
+        """The resources of a list, each with its id, while its pages are kept."""
+        for page, answer in enumerate(self._connect.pages("/".join(("/v1", *path)), **query), 1):
+            self._keep(("v1", *path), page, answer)
+            for each in answers.resources(answer.data, kind):
+                yield _usable(each["id"]), each
+
+    def _texts(self, owners: str, owner: str, kind: str) -> int:
+        return len([*self._listed(kind, owners, owner, kind)])
+
+    def _phase(self, version: str) -> None:
+        """The phased release of a version, for answers that do not say whether it has one; some say 404 for none."""
+        path = ("v1", "appStoreVersions", version, _PHASE)
+        found = self._connect.one("/" + "/".join(path))
+        self._keep(path, 1, found or Answer(b'{"data": null}', {"data": None}))
+
+    def _keep(self, path: tuple[str, ...], page: int, answer: Answer) -> None:
+        self._writing.add(path, page, answers.kept(answer.raw, answer.data))
+
+
+def _current(versions: list[tuple[str, Resource]]) -> Iterator[tuple[str, Resource]]:
+    """The versions of each platform that are live or worked on, the newest few of them."""
+    count: dict[str | None, int] = {}
+    for version, resource in sorted(
+        versions, key=lambda each: answers.text(each[1], "createdDate") or "", reverse=True
+    ):
+        platform = answers.text(resource, "platform")
+        state = answers.text(resource, "appVersionState") or answers.text(resource, "appStoreState")
+        if not is_ended(state) and count.setdefault(platform, 0) < _MOST_VERSIONS:
+            count[platform] += 1
+            yield version, resource
+
+
+def _usable(identity: str) -> str:
+    """An id that can be part of an address and of a name of a file."""
+    if not _ID.fullmatch(identity):
+        raise UserError(
+            "App Store Connect gave an id that cannot be one.", hint="Nothing was changed. Report this.", code="bad_id"
+        )
+    return identity
