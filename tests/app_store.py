@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 KEY_ID, ISSUER = "2X9R4HXF34", "57246542-96fe-1a63-e053-0824d011072a"
@@ -180,6 +180,7 @@ def app_store(account: Account, **options: Any) -> Iterator[AppStore]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # Head and body go in one piece, or the second waits for the first to be acknowledged.
 
         def do_GET(self) -> None:
             reply = store.reply(self.path, self.headers.get("Authorization"))
@@ -196,10 +197,11 @@ def app_store(account: Account, **options: Any) -> Iterator[AppStore]:
             try:
                 for piece in reply.body:
                     self.wfile.write(piece)
+                    self.wfile.flush()
             except OSError:
                 pass  # Whoever asked has gone away.
 
-        def log_message(self, *_: object) -> None:
+        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -214,7 +216,7 @@ def app_store(account: Account, **options: Any) -> Iterator[AppStore]:
         thread.join()
 
 
-def write_key(file: Path, private: ec.EllipticCurvePrivateKey) -> Path:
+def write_key(file: Path, private: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> Path:
     """The key file as App Store Connect hands it out."""
     file.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     return file

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.server.mcpserver import MCPServer
 
 from app_store import (
     Account,
@@ -34,6 +36,7 @@ def anyio_backend() -> str:
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -42,12 +45,17 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def config(store: Path, metadata: Path | None = None, **options: Any) -> Config:
-    folders = [Folder(APP, metadata)] if metadata else []
+    folders = (Folder(APP, metadata),) if metadata else ()
     return Config(store=store, folders=folders, **options)
 
 
+@cache
+def server(configured: Config) -> MCPServer:
+    return build(configured)
+
+
 async def call(configured: Config, tool: str, **arguments: Any) -> Any:
-    async with Client(build(configured)) as client:
+    async with Client(server(configured)) as client:
         return await client.call_tool(tool, arguments)
 
 
@@ -55,6 +63,19 @@ async def ask(configured: Config, tool: str, **arguments: Any) -> Any:
     result = await call(configured, tool, **arguments)
     assert not result.is_error, result.content
     return decode(result)
+
+
+async def pages(configured: Config, tool: str, rows: str, **arguments: Any) -> list[Any]:
+    """All rows of a list, from all of its pages."""
+    found: list[Any] = []
+    cursor: dict[str, str] = {}
+    while True:
+        answer = await ask(configured, tool, **arguments, **cursor)
+        found += answer[rows]
+        if not answer["page"]["next"]:
+            assert len(found) == answer["total"]
+            return found
+        cursor = {"cursor": answer["page"]["next"]}
 
 
 async def refused(configured: Config, tool: str, **arguments: Any) -> str:
@@ -153,28 +174,30 @@ async def test_lengths_are_those_a_person_counts_and_doubt_is_said(tmp_path: Pat
     assert name["draft"] == "👨‍👩‍👧 Family Planner for all of us"
 
 
-@pytest.mark.parametrize(
-    ("field", "text", "verdict"),
-    [
-        ("name", "x" * 30, None),
-        ("name", "x" * 31, "over"),
-        ("subtitle", "é" * 30, None),
-        ("subtitle", "e\u0301" * 30, "may_be_over"),
-        ("promotional_text", "x" * 170, None),
-        ("promotional_text", "👍🏽" * 170, "may_be_over"),
-        ("keywords", "日本" * 50, None),
-        ("keywords", "x" * 101, "over"),
-        ("description", "👍" * 22 + "x" * 3956, "may_be_over"),
-        ("description", "x" * 3978, None),
-        ("description", "x\n" * 1999 + "xx", "may_be_over"),
-        ("release_notes", "x" * 4001, "over"),
-    ],
-)
-async def test_a_limit_is_over_may_be_over_or_kept(field: str, text: str, verdict: str | None, tmp_path: Path) -> None:
+LIMITS = {
+    "ar-SA/name": ("x" * 30, None),
+    "ca/name": ("x" * 31, "over"),
+    "cs/subtitle": ("é" * 30, None),
+    "da/subtitle": ("e\u0301" * 30, "may_be_over"),
+    "de-DE/promotional_text": ("x" * 170, None),
+    "el/promotional_text": ("👍🏽" * 170, "may_be_over"),
+    "en-AU/keywords": ("日本" * 50, None),
+    "en-CA/keywords": ("x" * 101, "over"),
+    "fi/description": ("👍" * 22 + "x" * 3956, "may_be_over"),
+    "fr-CA/description": ("x" * 3978, None),
+    "fr-FR/description": ("x\n" * 1999 + "xx", "may_be_over"),
+    "he/release_notes": ("x" * 4001, "over"),
+}
+
+
+async def test_a_limit_is_over_may_be_over_or_kept(tmp_path: Path) -> None:
     """F05, fastlane#19130: what fits only in one way of counting is said to be in doubt. Nothing is cut."""
-    answer = await metadata(tmp_path, {f"en-US/{field}.txt": text}, small_account(), locale="en-US", field=field)
-    assert answer["entries"][0]["over"] == verdict
-    assert answer["whole"]["draft"] == text
+    files = {f"{name}.txt": text for name, (text, _) in LIMITS.items()}
+    answer = await metadata(tmp_path, files, small_account())
+    drafts = {f"{each['locale']}/{each['field']}": each for each in answer["entries"] if each["file"] == "text"}
+    assert {name: each["over"] for name, each in drafts.items()} == {name: over for name, (_, over) in LIMITS.items()}
+    answer = await metadata(tmp_path, files, small_account(), locale="he", field="release_notes")
+    assert answer["whole"]["draft"] == LIMITS["he/release_notes"][0]
 
 
 async def test_a_version_is_live_whichever_attribute_says_so(tmp_path: Path) -> None:
@@ -203,27 +226,34 @@ async def test_being_removed_from_sale_is_said_of_the_app(tmp_path: Path) -> Non
     assert found["versions"][0]["state"] == "live"
 
 
-@pytest.mark.parametrize(
-    ("attributes", "told"),
-    [
-        (None, (None, None, None, None)),
-        ({"phasedReleaseState": "INACTIVE", "currentDayNumber": None}, ("planned", None, None, None)),
-        ({"phasedReleaseState": "INACTIVE"}, ("planned", None, None, None)),
-        ({"phasedReleaseState": "ACTIVE", "currentDayNumber": 0}, ("active", None, None, None)),
-        ({"phasedReleaseState": "ACTIVE", "currentDayNumber": 7, "totalPauseDuration": 0}, ("active", 7, 100, 0)),
-        ({"phasedReleaseState": "PAUSED", "totalPauseDuration": 2, "currentDayNumber": 3}, ("paused", 3, 5, 2)),
-        ({"phasedReleaseState": "COMPLETE", "currentDayNumber": 8}, ("complete", None, 100, None)),
-        ({"phasedReleaseState": "SOMETHING_NEW", "currentDayNumber": 4}, ("SOMETHING_NEW", None, None, None)),
-        ({"phasedReleaseState": "ACTIVE", "currentDayNumber": "4"}, ("active", None, None, None)),
-        ({}, ("unknown", None, None, None)),
-    ],
-)
-async def test_phased_releases_are_told_apart(attributes: Any, told: tuple[Any, ...], tmp_path: Path) -> None:
-    """F10: none, planned, under way, paused and complete; what is null is null."""
-    found = [] if attributes is None else [phase("p", **attributes)]
-    account = one_app([version("1", phase=None if attributes is None else "p")], found)
-    (only,) = await versions_of(tmp_path, account)
-    assert (only["phased"], only["phased_day"], only["phased_percent"], only["phased_paused_days"]) == told
+PHASES: list[tuple[Any, tuple[Any, ...]]] = [
+    (None, (None, None, None, None)),
+    ({"phasedReleaseState": "INACTIVE", "currentDayNumber": None}, ("planned", None, None, None)),
+    ({"phasedReleaseState": "INACTIVE"}, ("planned", None, None, None)),
+    ({"phasedReleaseState": "ACTIVE", "currentDayNumber": 0}, ("active", None, None, None)),
+    ({"phasedReleaseState": "ACTIVE", "currentDayNumber": 7, "totalPauseDuration": 0}, ("active", 7, 100, 0)),
+    ({"phasedReleaseState": "PAUSED", "totalPauseDuration": 2, "currentDayNumber": 3}, ("paused", 3, 5, 2)),
+    ({"phasedReleaseState": "COMPLETE", "currentDayNumber": 8}, ("complete", None, 100, None)),
+    ({"phasedReleaseState": "SOMETHING_NEW", "currentDayNumber": 4}, ("SOMETHING_NEW", None, None, None)),
+    ({"phasedReleaseState": "ACTIVE", "currentDayNumber": "4"}, ("active", None, None, None)),
+    ({}, ("unknown", None, None, None)),
+    *(
+        ({"phasedReleaseState": "ACTIVE", "currentDayNumber": day}, ("active", day, percent, None))
+        for day, percent in enumerate((1, 2, 5, 10, 20, 50, 100), 1)
+    ),
+]
+
+
+async def test_phased_releases_are_told_apart(tmp_path: Path) -> None:
+    """F10: none, planned, under way, paused and complete; days have percentages; what is null is null."""
+    versions = [
+        version(f"{place}", f"1.{place}", phase=None if attributes is None else f"p{place}")
+        for place, (attributes, _) in enumerate(PHASES)
+    ]
+    phases = [phase(f"p{place}", **(attributes or {})) for place, (attributes, _) in enumerate(PHASES)]
+    told = reversed(await versions_of(tmp_path, one_app(versions, phases)))
+    names = ("phased", "phased_day", "phased_percent", "phased_paused_days")
+    assert [tuple(each[name] for name in names) for each in told] == [expected for _, expected in PHASES]
 
 
 async def test_a_phased_release_that_was_not_pulled_is_unknown(tmp_path: Path) -> None:
@@ -235,13 +265,6 @@ async def test_a_phased_release_that_was_not_pulled_is_unknown(tmp_path: Path) -
     ]
 
 
-@pytest.mark.parametrize(("day", "percent"), list(enumerate((1, 2, 5, 10, 20, 50, 100), 1)))
-async def test_days_have_percentages(day: int, percent: int, tmp_path: Path) -> None:
-    """F10: Apple documents seven days."""
-    account = one_app([version("1", phase="p")], [phase("p", phasedReleaseState="ACTIVE", currentDayNumber=day)])
-    assert (await versions_of(tmp_path, account))[0]["phased_percent"] == percent
-
-
 async def test_folders_of_google_play_are_ignored_and_said_to_be(tmp_path: Path) -> None:
     """F12: android is no locale of the App Store, whatever the case of its letters."""
     files = {"Android/en-US/changelogs/14.txt": "x" * 568, "Android/en-US/title.txt": "T"}
@@ -249,7 +272,7 @@ async def test_folders_of_google_play_are_ignored_and_said_to_be(tmp_path: Path)
     assert answer["draft_locales"] == []
     assert [each["reason"] for each in answer["ignored"]] == ["android"]
     assert not [each for each in answer["entries"] if each["draft"]]
-    async with Client(build(Config())) as client:
+    async with Client(server(Config())) as client:
         described = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
     assert "Google Play (android)" in described["get_metadata"]
 
@@ -262,7 +285,7 @@ async def test_an_empty_store_is_an_empty_list_and_the_description_says_what_to_
     answer = await ask(config(tmp_path / "none"), "list_apps")
     assert answer["apps"] == []
     assert (answer["issuer_id"], answer["pulled_at"], answer["total"]) == (None, None, 0)
-    async with Client(build(Config())) as client:
+    async with Client(server(Config())) as client:
         described = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
     assert "mcpshape-releases pull" in described["list_apps"]
     assert "mcpshape-releases pull" in await refused(config(tmp_path / "none"), "get_metadata", app=APP)
@@ -288,14 +311,8 @@ async def test_a_long_history_is_counted_and_can_be_listed(tmp_path: Path) -> No
     assert found["older_versions"] == 70
     assert len(found["versions"]) == 21
     assert "live" in {each["state"] for each in found["versions"]}
-    numbers, cursor = [], {}
-    while True:
-        answer = await ask(configured, "list_versions", app=APP, **cursor)
-        numbers += [each["version"] for each in answer["versions"]]
-        if not answer["page"]["next"]:
-            break
-        cursor = {"cursor": answer["page"]["next"]}
-    assert len(numbers) == answer["total"] == 91
+    numbers = [each["version"] for each in await pages(configured, "list_versions", "versions", app=APP)]
+    assert len(numbers) == 91
     assert numbers[0] == "1.89"
 
 
@@ -318,10 +335,10 @@ async def test_platforms_with_the_same_version_stay_apart(tmp_path: Path) -> Non
         ],
         v1__appStoreVersions__m2__appStoreVersionLocalizations=version_texts(en_US={"description": "For the Mac"}),
     )
-    folders = [
+    folders = (
         Folder(APP, write(tmp_path / "mac", {"en-US/keywords.txt": "mac"}), "MAC_OS"),
         Folder(APP, write(tmp_path / "ios", {"en-US/keywords.txt": "ios"})),
-    ]
+    )
     configured = Config(store=account.write(tmp_path / "store"), folders=folders)
     for platform, told, keywords in ((None, "Old", "ios"), ("IOS", "Old", "ios"), ("mac_os", "For the Mac", "mac")):
         answer = await ask(configured, "get_metadata", app=APP, platform=platform)
@@ -443,7 +460,7 @@ async def test_space_that_deliver_keeps_is_content(tmp_path: Path) -> None:
 
 
 async def test_the_default_folder_fills_in_for_files_that_are_absent(tmp_path: Path) -> None:
-    """deliver gives its texts to each locale that has a folder, and not where there is an empty file."""
+    """The folder gives its texts to each locale that has a folder, and not where there is an empty file."""
     files = {
         "default/release_notes.txt": "Fixes",
         "default/subtitle.txt": "",
@@ -471,37 +488,37 @@ async def test_two_folders_for_one_locale_are_said(tmp_path: Path) -> None:
     assert entry(answer, "en-US", "subtitle")["draft"] is None
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("no-NO", "no"),
-        ("nb", "no"),
-        ("de", "de-DE"),
-        ("zh-TW", "zh-Hant"),
-        ("zh_CN", "zh-Hans"),
-        ("pt", "pt-BR"),
-        ("iw-IL", "he"),
-        ("bn", "bn-BD"),
-        ("ja-JP", "ja"),
-        ("en-US.lproj", "en-US"),
-        ("release_notes", None),
-        ("screenshots", None),
-    ],
-)
-async def test_a_wrong_code_is_told_with_the_right_one(name: str, meant: str | None, tmp_path: Path) -> None:
+MEANT = {
+    "no-NO": "no",
+    "nb": "no",
+    "de": "de-DE",
+    "zh-TW": "zh-Hant",
+    "zh_CN": "zh-Hans",
+    "pt": "pt-BR",
+    "iw-IL": "he",
+    "bn": "bn-BD",
+    "ja-JP": "ja",
+    "en-US.lproj": "en-US",
+    "release_notes": None,
+    "screenshots": None,
+}
+
+
+async def test_a_wrong_code_is_told_with_the_right_one(tmp_path: Path) -> None:
     """F03, fastlane#29962: nothing is dropped in silence."""
-    answer = await metadata(tmp_path, {f"{name}/name.txt": "x"}, small_account())
-    assert answer["ignored"] == [{"name": name, "reason": "no_locale", "instead": meant}]
+    answer = await metadata(tmp_path, {f"{name}/name.txt": "x" for name in MEANT}, small_account())
+    assert {each["name"]: each["instead"] for each in answer["ignored"]} == MEANT
+    assert {each["reason"] for each in answer["ignored"]} == {"no_locale"}
 
 
-@pytest.mark.parametrize("name", ["bn-BD", "ur-PK", "SL-si", "xx-Future"])
-async def test_locales_are_known_by_list_or_by_the_account(name: str, tmp_path: Path) -> None:
+async def test_locales_are_known_by_list_or_by_the_account(tmp_path: Path) -> None:
     """fastlane#29962: eleven locales came in 2026; a later one is known as soon as the app has it."""
     account = small_account()
     account.lists["v1/appInfos/i1/appInfoLocalizations"] += info_texts(xx_Future={"name": "Lumen"})
-    answer = await metadata(tmp_path, {f"{name}/name.txt": "x"}, account)
+    files = {f"{name}/name.txt": "x" for name in ("bn-BD", "ur-PK", "SL-si", "xx-future")}
+    answer = await metadata(tmp_path, files, account)
     assert "ignored" not in answer
-    assert answer["draft_locales"] == ["sl-SI" if name == "SL-si" else name]
+    assert answer["draft_locales"] == ["bn-BD", "sl-SI", "ur-PK", "xx-Future"]
 
 
 async def test_files_that_deliver_does_not_read_are_said(tmp_path: Path) -> None:
@@ -590,14 +607,8 @@ async def test_many_entries_come_in_pages(tmp_path: Path) -> None:
         f"{each}/{field}.txt": field for each in locales for field in ("name", "subtitle", "keywords", "description")
     }
     configured = config(small_account().write(tmp_path / "store"), write(tmp_path / "metadata", files))
-    found, cursor = [], {}
-    while True:
-        answer = await ask(configured, "get_diff", app=APP, **cursor)
-        found += [(each["locale"], each["field"]) for each in answer["changes"]]
-        if not answer["page"]["next"]:
-            break
-        cursor = {"cursor": answer["page"]["next"]}
-    assert len(found) == len(set(found)) == answer["total"] == 40
+    found = [(each["locale"], each["field"]) for each in await pages(configured, "get_diff", "changes", app=APP)]
+    assert len(found) == len(set(found)) == 40
 
 
 async def test_the_sample_account_answers_without_anything_set_up() -> None:

@@ -65,8 +65,10 @@ def _pull(config: Config, _arguments: Sequence[str]) -> int:
     except UserError as error:
         print(f"{error} {error.hint or ''}".strip(), file=sys.stderr)
         return 1
-    left = "" if report.remaining is None else f", {report.remaining} left within the hour"
-    print(f"Pulled {report.apps} apps, {report.versions} versions and {report.localizations} localizations.")
+    found = [(report.apps, "app"), (report.versions, "version"), (report.localizations, "localization")]
+    apps, versions, localizations = (f"{count} {what}{'' if count == 1 else 's'}" for count, what in found)
+    print(f"Pulled {apps}, {versions} and {localizations}.")
+    left = "" if report.remaining is None else f"; {report.remaining} are left within the hour"
     print(f"{report.requests} requests{left}.")
     return 0
 

@@ -15,7 +15,7 @@ from releases_server.replies import Reply, exhausted, listed, parsed, refused, s
 
 API = "https://api.appstoreconnect.apple.com"
 _LARGEST = 16 * 2**20
-_MOST_PAGES = 500
+_MOST_PAGES = 200
 _MOST_TRIES = 5
 _LONGEST_WAIT = 120.0
 _TIMEOUT = httpx2.Timeout(30.0, connect=10.0)

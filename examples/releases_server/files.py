@@ -66,8 +66,10 @@ class Metadata:
             opened = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         except OSError as error:
             raise UnreadableError("not_a_file" if real.is_dir() else "forbidden") from error
-        with os.fdopen(opened, "rb") as file:
-            return _text(self._bytes(file.fileno()))
+        try:
+            return _text(self._bytes(opened))
+        finally:
+            os.close(opened)
 
     def _require_inside(self, real: Path) -> None:
         if not real.is_relative_to(self._real):
