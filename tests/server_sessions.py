@@ -63,7 +63,35 @@ TASKS = Script(
         ("list_tasks", {"format": "xml"}),
     ),
 )
-SCRIPTS = (TASKS,)
+LUMEN = {"app": "com.example.lumen"}
+RELEASES = Script(
+    name="releases",
+    noun="app",
+    options=[],
+    calls=(
+        ("list_apps", {}),
+        ("list_apps", {"format": "markdown"}),
+        ("list_versions", LUMEN),
+        ("list_versions", {**LUMEN, "platform": "mac_os"}),
+        ("list_versions", {**LUMEN, "platform": "TV_OS"}),
+        ("get_metadata", LUMEN),
+        ("get_metadata", {"app": "app-2"}),
+        ("get_metadata", {**LUMEN, "platform": "MAC_OS", "version": "live", "locale": "de-DE"}),
+        ("get_metadata", {**LUMEN, "locale": "EN-us", "field": "description"}),
+        ("get_metadata", {**LUMEN, "locale": "en-US", "field": "whatsNew", "format": "markdown"}),
+        ("get_metadata", {**LUMEN, "locale": "en"}),
+        ("get_metadata", {**LUMEN, "field": "demo_password"}),
+        ("get_metadata", {**LUMEN, "version": "2.3.10"}),
+        ("get_metadata", {"app": "Nobody"}),
+        ("get_metadata", {}),
+        ("get_diff", LUMEN),
+        ("get_diff", {**LUMEN, "format": "json"}),
+        ("get_diff", {**LUMEN, "locale": "en-US", "field": "description"}),
+        ("get_diff", {**LUMEN, "platform": "MAC_OS"}),
+        ("get_diff", {**LUMEN, "cursor": "abcdefgh"}),
+    ),
+)
+SCRIPTS = (RELEASES, TASKS)
 
 
 async def transcript(script: Script) -> str:

@@ -82,7 +82,7 @@ def _told(answer: Any, key: str = "") -> Iterator[tuple[str, str]]:
         for value in answer:
             yield from _told(value)
     elif answer is not None and key in {"id", "next"}:
-        yield key, answer
+        yield key, str(answer)  # An id of digits is a number in Markdown.
 
 
 def lines(value: Any, path: str = "") -> Iterator[str]:

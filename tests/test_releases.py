@@ -589,6 +589,33 @@ async def test_a_diff_of_one_field_has_its_lines(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_preview_of_a_change_shows_the_change(tmp_path: Path) -> None:
+    """From the first line on that differs, however the lines end."""
+    path = "v1__appStoreVersions__v2__appStoreVersionLocalizations"
+    account = small_account(**{path: version_texts(en_US={"description": "Same\r\n\r\nOne\r\nTwo"})})
+    for draft, before, after in (
+        ("Same\n\n1\nTwo", "One\nTwo", "1\nTwo"),
+        ("Same\n\nOne\nTwo\nThree", "Two", "Two\nThree"),
+        ("Same", "Same\n\nOne\nTwo", "Same"),
+    ):
+        (change,) = (await diff(tmp_path, {"en-US/description.txt": draft}, account))["changes"]
+        assert (change["before"], change["after"]) == (before, after)
+
+
+async def test_drafts_can_stand_alone(tmp_path: Path) -> None:
+    """Before anything was pulled, lengths and odd names are told all the same."""
+    folder = write(tmp_path / "metadata", {"en-US/name.txt": "x" * 31, "ar/name.txt": "x"})
+    for store in (None, tmp_path / "none", small_account().write(tmp_path / "other")):
+        configured = Config(store=store, folders=(Folder("com.example.other", folder),))
+        answer = await ask(configured, "get_metadata", app="com.example.OTHER", platform="IOS")
+        name = entry(answer, "en-US", "name")
+        assert (name["pulled"], name["dirty"], name["over"]) == (None, None, "over")
+        assert answer["ignored"][0]["instead"] == "ar-SA"
+        changes = await ask(configured, "get_diff", app="com.example.other")
+        assert (changes["changes"], changes["skipped"][0]["reason"]) == ([], "not_pulled")
+    assert (await ask(Config(folders=(Folder(APP, folder),)), "list_apps"))["apps"] == []
+
+
 async def test_no_folder_and_an_empty_folder_are_told_apart(tmp_path: Path) -> None:
     """Null means that no metadata folder is known, an empty list that it has no locale."""
     store = small_account().write(tmp_path / "store")

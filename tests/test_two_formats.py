@@ -12,7 +12,7 @@ from mcpshape import Shape
 from mcpshape.encoders import Json, Markdown, Toon
 from mcpshape.testing import decode
 
-SERVERS = ("calendar_server", "tasks_server")
+SERVERS = ("calendar_server", "releases_server", "tasks_server")
 _WORD = re.compile(r"\w+")
 
 

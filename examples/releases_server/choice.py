@@ -41,17 +41,20 @@ class Chosen:
         return len([each for each in self.app.versions if each.platform == self.platform]) == 1
 
 
-def find_app(apps: Sequence[App], wanted: str) -> App:
-    """The app with an id, a bundle id or a name.
+def find_app(apps: Sequence[App], wanted: str, folders: Sequence[Folder] = ()) -> App:
+    """The app with an id, a bundle id or a name; one that has only drafts is known by what its folder is said to be of.
 
     Raises:
         UserError: There is none, or there are several.
     """
     found = [app for app in apps if _is_called(app, wanted)]
+    drafted = [each.app for each in folders if each.app.casefold() == wanted.casefold()]
     if len(found) == 1:
         return found[0]
     if found:
         raise UserError("Several apps have this name.", hint=f"Ask for one of {_named(found)}.", code="several_apps")
+    if drafted:
+        return App(drafted[0], None, None, (), ())
     if not apps:
         raise UserError(
             "No apps have been pulled yet.", hint="Ask the user to run `mcpshape-releases pull`.", code="nothing_pulled"
@@ -96,9 +99,11 @@ def _named(apps: Sequence[App]) -> str:
 
 def _platform(app: App, wanted: str | None) -> str | None:
     known = list(dict.fromkeys(each.platform for each in app.versions))
+    if not known:
+        return wanted
     if wanted is None:
-        if len(known) <= 1:
-            return known[0] if known else None
+        if len(known) == 1:
+            return known[0]
         if _USUAL_PLATFORM in known:
             return _USUAL_PLATFORM
     for each in known:

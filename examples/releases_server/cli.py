@@ -41,7 +41,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _config(options: argparse.Namespace) -> Config:
     own = read_own(options.config)
-    config = Config(
+    return Config(
         store=options.store or own.path(own.store),
         folders=[*options.metadata, *own.folders()],
         key=own.key(),
@@ -50,15 +50,14 @@ def _config(options: argparse.Namespace) -> Config:
         format=options.format,
         structured=options.structured,
     )
-    if not config.store and (config.folders or config.key):
-        raise UnusableError("there is no store; name its folder with --store, or with store in the settings")
-    return config
 
 
 def _pull(config: Config, _arguments: Sequence[str]) -> int:
     """Pull, and say what came; 1 where it failed."""
-    if not config.key or not config.store:
+    if not config.key:
         raise UnusableError("there is no key; name key_file, key_id and issuer_id in a settings file, with --config")
+    if not config.store:
+        raise UnusableError("there is no store; name its folder with --store, or with store in the settings file")
     try:
         with Connect(config.key, api=config.api) as connect:
             report = pull(Store(config.store), connect, issuer_id=config.key.issuer_id)

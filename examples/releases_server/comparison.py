@@ -65,7 +65,7 @@ class Row:
 
     def _spelled(self, text: str | None) -> str:
         """A text without what nobody can see: how letters are composed, how lines end, and space around it."""
-        plain = unicodedata.normalize("NFC", (text or "").replace("\r\n", "\n").replace("\r", "\n")).strip()
+        plain = unicodedata.normalize("NFC", _unbroken(text or "")).strip()
         return plain.casefold() if self.field.owner == "info" else plain
 
 
@@ -81,9 +81,17 @@ def compare(texts: Texts, drafts: Drafts, *, is_first: bool) -> list[Row]:
     return [row for row in rows if row.pulled or row.draft.state != "absent"]
 
 
+def from_difference(before: str, after: str) -> tuple[str, str]:
+    """Both texts from the first line on that is not the same, so that a preview shows what changes."""
+    old, new = _lines(before), _lines(after)
+    place = next((place for place, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), None)
+    place = min(len(old), len(new)) - 1 if place is None else place
+    return "\n".join(old[place:]), "\n".join(new[place:])
+
+
 def compare_lines(before: str, after: str) -> Iterator[Line]:
     """The lines that change, with two on either side of them."""
-    old, new = (_lines(text) for text in (before, after))
+    old, new = (_lines(text)[:_MOST_LINES] for text in (before, after))
     groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_AROUND)
     for place, group in enumerate(groups):
         if place:
@@ -97,4 +105,8 @@ def compare_lines(before: str, after: str) -> Iterator[Line]:
 
 
 def _lines(text: str) -> Sequence[str]:
-    return text.split("\n")[:_MOST_LINES]
+    return _unbroken(text).split("\n")
+
+
+def _unbroken(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")

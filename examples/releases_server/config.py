@@ -23,7 +23,7 @@ Word = Annotated[str, Field(min_length=1)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """How releases are served. Without a store, the sample account is."""
+    """How releases are served. Without a store, drafts stand alone; without either, there is a sample account."""
 
     store: Path | None = None
     folders: Sequence[Folder] = ()
@@ -34,14 +34,19 @@ class Config:
     structured: bool | None = None
 
     @property
+    def is_sample(self) -> bool:
+        """Whether nothing was set up."""
+        return self.store is None and not self.folders
+
+    @property
     def pulled(self) -> Pulled:
         """What was pulled."""
-        return Pulled(Store(self.store)) if self.store else sample_pulled()
+        return sample_pulled() if self.is_sample else Pulled(Store(self.store) if self.store else None)
 
     @property
     def known_folders(self) -> Sequence[Folder]:
         """The metadata folders of the apps."""
-        return self.folders if self.store else sample_folders()
+        return sample_folders() if self.is_sample else self.folders
 
 
 class Entry(BaseModel):

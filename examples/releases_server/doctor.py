@@ -9,7 +9,6 @@ from releases_server.choice import Folder
 from releases_server.config import Config
 from releases_server.drafts import read_drafts
 from releases_server.keys import Tokens
-from releases_server.samples import LUMEN
 from releases_server.server import build
 from serving.arguments import resolved
 from serving.doctor import Doctor, Line, Question
@@ -19,17 +18,22 @@ _METADATA = "--metadata"
 
 def examine(config: Config, arguments: Sequence[str]) -> int:
     """Print all that is to be known before the server is used; 1 where something cannot be read, else 0."""
-    asked = config.folders[0].app if config.folders else "" if config.store else LUMEN
+    apps = [each.app for each in config.known_folders[:1]]
     doctor = Doctor(
         name="releases",
         command="mcpshape-releases",
         module="releases_server.cli",
         build=lambda: build(config),
-        questions=[Question("list_apps", {}), *([Question("get_diff", {"app": asked})] if asked else [])],
+        questions=[Question("list_apps", {}), *(Question("get_diff", {"app": app}) for app in apps)],
         heading="Releases",
         read=lambda: [*_lines(config)],
     )
-    return doctor.examine([*_whole_paths(resolved(arguments, ("--store", "--config")))])
+    return doctor.examine(whole_paths(arguments))
+
+
+def whole_paths(arguments: Sequence[str]) -> list[str]:
+    """The same arguments with whole paths: hosts start a server in folders of their own."""
+    return [*_whole(resolved(arguments, ("--store", "--config")))]
 
 
 def _lines(config: Config) -> Iterator[Line]:
@@ -41,6 +45,8 @@ def _lines(config: Config) -> Iterator[Line]:
 
 
 def _store_line(config: Config) -> Line:
+    if not config.store and not config.is_sample:
+        return Line("store", "ok", "there is none; drafts are compared with nothing")
     try:
         account, apps = config.pulled.account(), config.pulled.apps()
     except UserError as error:
@@ -76,8 +82,8 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _whole_paths(arguments: Sequence[str]) -> Iterator[str]:
-    """The same arguments with whole paths of metadata folders: hosts start a server in folders of their own."""
+def _whole(arguments: Sequence[str]) -> Iterator[str]:
+    """The same arguments with whole paths of metadata folders."""
     before = ""
     for each in arguments:
         option, given, text = each.partition("=") if each.startswith(f"{_METADATA}=") else ("", "", each)

@@ -92,9 +92,9 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """What the store holds now. Each method looks at what is in force when it is called."""
+    """What the store holds now, if there is one. Each method looks at what is in force when it is called."""
 
-    store: Store
+    store: Store | None
     is_index_kept: bool = True
 
     def account(self) -> Account:
@@ -103,7 +103,7 @@ class Pulled:
         Raises:
             UserError: The store is damaged.
         """
-        generation = self.store.current()
+        generation = self._current()
         about = generation.about() if generation else {}
         said = (about.get("issuer_id"), about.get("pulled_at"))
         return Account(*(each if isinstance(each, str) else None for each in said))
@@ -129,9 +129,12 @@ class Pulled:
             owners["info_text"] = info.id
         return self._ask(lambda connection: _texts(connection, owners)) or Texts({}, frozenset())
 
+    def _current(self) -> Generation | None:
+        return self.store.current() if self.store else None
+
     def _ask(self, question: Callable[[sqlite3.Connection], Found]) -> Found | None:
         """An answer of the index, which is made in memory where the one on the disk fails."""
-        generation = self.store.current()
+        generation = self._current()
         if generation is None:
             return None
         try:
@@ -139,12 +142,12 @@ class Pulled:
         except sqlite3.Error:
             return self._asked_again(question)
         except UserError:
-            if self.store.current() == generation:
+            if self._current() == generation:
                 raise
             return self._asked_again(question)  # A pull that ended meanwhile put another one in its place.
 
     def _asked_again(self, question: Callable[[sqlite3.Connection], Found]) -> Found:
-        generation = self.store.current()
+        generation = self._current()
         if generation is None:
             raise damaged()
         try:

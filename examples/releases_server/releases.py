@@ -7,7 +7,7 @@ from typing import TypedDict
 from mcpshape import UserError
 from releases_server import dtos, pulled
 from releases_server.choice import Folder, folder_of
-from releases_server.comparison import Row, compare_lines
+from releases_server.comparison import Row, compare_lines, from_difference
 from releases_server.page import Page
 
 _MOST_VERSIONS = 20
@@ -166,13 +166,14 @@ def _make_whole(row: Row) -> dtos.Whole:
 
 def _make_changes(row: Row) -> Iterator[dtos.Change]:
     counted = row.measure
-    if row.kind and counted:
+    if row.kind and counted and row.draft.text:
+        before, after = from_difference(row.pulled or "", row.draft.text)
         yield dtos.Change(
             locale=row.locale,
             field=row.field.name,
             kind=row.kind,
-            before=row.pulled,
-            after=row.draft.text,
+            before=before or None,
+            after=after,
             length=counted.characters,
             limit=row.field.limit,
             over=counted.verdict(row.field.limit),

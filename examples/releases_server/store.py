@@ -24,7 +24,7 @@ _PULL_AGAIN = "Ask the user to run `mcpshape-releases pull` again. The drafts ar
 
 def damaged() -> UserError:
     """What is raised where something in the store cannot be read."""
-    return UserError("What was pulled is damaged.", hint=_PULL_AGAIN, code="damaged_store")
+    return UserError("What was pulled is damaged.", hint=_PULL_AGAIN, code="damaged")
 
 
 @dataclass(frozen=True, slots=True)

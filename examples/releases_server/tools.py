@@ -101,7 +101,7 @@ class ReleaseTools:
         limit=30,
         budget=_TEXT_BUDGET,
         ask={"format"},
-        empty="No changes mean that an upload would change nothing; skipped says of which files nothing is uploaded.",
+        empty="No changes mean that an upload would change nothing; skipped says which files it passes over, and why.",
         example=sampled("get_diff", app=LUMEN),
     )
     def get_diff(
@@ -109,9 +109,9 @@ class ReleaseTools:
     ) -> Diff:
         """Get what fastlane deliver would upload: one {entry} for each text that it would add or change.
 
-        An upload never clears a text: empty and absent files change nothing. Without is_editable there is no version
-        that takes an upload now. With locale and field, lines has the lines that change. New_locales are pages that an
-        upload would open.
+        An upload never clears a text: empty and absent files change nothing. Before and after are cut to 60 characters,
+        from the first line on that differs; with locale and field, lines has all lines that change. Without is_editable
+        there is no version that takes an upload now. New_locales are pages that an upload would open.
         """
         return make_diff(self._page(app, locale, field, platform, version))
 
