@@ -146,7 +146,11 @@ class AppStore:
         path = parts.path.strip("/")
         if path not in self.account.lists:
             return refusal(404, "NOT_FOUND")
-        return Reply(body=self._page(path, self.account.lists[path], parse_qs(parts.query)), headers=limit(3000))
+        query = parse_qs(parts.query)
+        found = self.account.lists[path]
+        if wanted := query.get("filter[bundleId]"):
+            found = [each for each in found if each["attributes"]["bundleId"] in wanted[0].split(",")]
+        return Reply(body=self._page(path, found, query), headers=limit(3000))
 
     def _page(self, path: str, data: Any, query: Mapping[str, list[str]]) -> bytes:
         if not isinstance(data, list):

@@ -274,7 +274,7 @@ async def test_folders_of_google_play_are_ignored_and_said_to_be(tmp_path: Path)
     assert not [each for each in answer["entries"] if each["draft"]]
     async with Client(server(Config())) as client:
         described = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
-    assert "Google Play (android)" in described["get_metadata"]
+    assert "Google Play (android) are not supported" in " ".join(described["get_metadata"].split())
 
 
 # An empty store, and apps and versions.
@@ -543,6 +543,9 @@ async def test_release_notes_of_a_first_version_are_skipped(tmp_path: Path) -> N
     changes = await diff(tmp_path, {"en-US/release_notes.txt": "New", "en-US/description.txt": "New"}, account)
     assert [each["field"] for each in changes["changes"]] == ["description"]
     assert changes["skipped"] == [{"locale": "en-US", "field": "release_notes", "reason": "first_version"}]
+    first["attributes"]["appVersionState"] = "READY_FOR_DISTRIBUTION"
+    changes = await diff(tmp_path, {"en-US/release_notes.txt": "New"}, account, field="release_notes")
+    assert [each["kind"] for each in changes["changes"]] == ["added"]
 
 
 async def test_a_diff_is_what_an_upload_changes(tmp_path: Path) -> None:

@@ -394,6 +394,46 @@ async def test_a_huge_draft_is_compared_in_little_time(tmp_path: Path) -> None:
 
 # Laws.
 
+_NAMES = [
+    "data",
+    "included",
+    "attributes",
+    "relationships",
+    "id",
+    "type",
+    "state",
+    "locale",
+    "versionString",
+    "platform",
+]
+_WORDS = ["apps", "appStoreVersions", "appInfos", "appStoreVersionLocalizations", "1", "en-US", "IOS", "2.0", "\ud800"]
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(_WORDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_NAMES), inner, max_size=5),
+    max_leaves=20,
+)
+_PATHS = [
+    "v1/apps",
+    "v1/apps/1/appStoreVersions",
+    "v1/apps/1/appInfos",
+    "v1/appInfos/1/appInfoLocalizations",
+    "v1/appStoreVersions/1/appStoreVersionLocalizations",
+    "v1/appStoreVersions/1/appStoreVersionPhasedRelease",
+]
+
+
+@given(st.dictionaries(st.sampled_from(_PATHS), st.dictionaries(st.sampled_from(_NAMES), _JSON, max_size=4)))
+def test_whatever_json_is_in_the_store_is_told_or_refused(answers: dict[str, Any]) -> None:
+    """No shape of an answer is a crash."""
+    with tempfile.TemporaryDirectory() as name:
+        for path, answer in answers.items():
+            write(Path(name) / path, {"page-1.json": json.dumps(answer)})
+        pulled = Pulled(Store(Path(name)), is_index_kept=False)
+        for found in pulled.apps():
+            for version in (*found.versions, None):
+                for info in (*found.infos, None):
+                    pulled.texts(version, info)
+
 
 @given(st.text())
 def test_no_text_is_shorter_in_units_than_in_characters(text: str) -> None:

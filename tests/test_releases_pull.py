@@ -33,6 +33,7 @@ from app_store import (
     write_key,
 )
 from mcpshape import UserError
+from releases_server.cli import COMMAND
 from releases_server.connect import Connect, Patience
 from releases_server.keys import Key, Tokens
 from releases_server.pull import Report, pull
@@ -125,6 +126,19 @@ def test_a_token_that_is_refused_once_is_made_anew(tmp_path: Path) -> None:
     """The clock of the server may be ahead."""
     with app_store(small_account(), answering=at(APPS, refusal(401, "NOT_AUTHORIZED"))) as server:
         assert pull_from(tmp_path, server).apps == 1
+
+
+def test_a_pull_can_be_of_some_apps_only(tmp_path: Path) -> None:
+    """Accounts may have more apps than a key has requests in an hour."""
+    account = small_account()
+    account.lists["v1/apps"] += [app(f"{place}", "Other", f"com.example.{place}") for place in range(2, 9)]
+    with app_store(account) as server:
+        file = settings(tmp_path, server)
+        file.write_text(f'{file.read_text()}only = ["com.example.lumen"]\n')
+        with pytest.raises(SystemExit) as ended:
+            COMMAND.run(["pull", "--config", str(file)])
+    assert ended.value.code == 0
+    assert [each.name for each in Pulled(Store(tmp_path / "store")).apps()] == ["Lumen"]
 
 
 def test_only_what_is_shown_is_asked_for(tmp_path: Path) -> None:

@@ -37,8 +37,9 @@ class Chosen:
 
     @property
     def is_first(self) -> bool:
-        """Whether there is no other version on the platform; a first one has no release notes."""
-        return len([each for each in self.app.versions if each.platform == self.platform]) == 1
+        """Whether a first version is worked on: there is no other on the platform, and it has no release notes."""
+        is_live = self.version is not None and self.version.state == LIVE
+        return not is_live and len([each for each in self.app.versions if each.platform == self.platform]) == 1
 
 
 def find_app(apps: Sequence[App], wanted: str, folders: Sequence[Folder] = ()) -> App:

@@ -46,6 +46,7 @@ def _config(options: argparse.Namespace) -> Config:
         folders=[*options.metadata, *own.folders()],
         key=own.key(),
         api=own.api,
+        only=own.only,
         settings=options.config,
         format=options.format,
         structured=options.structured,
@@ -60,7 +61,7 @@ def _pull(config: Config, _arguments: Sequence[str]) -> int:
         raise UnusableError("there is no store; name its folder with --store, or with store in the settings file")
     try:
         with Connect(config.key, api=config.api) as connect:
-            report = pull(Store(config.store), connect, issuer_id=config.key.issuer_id)
+            report = pull(Store(config.store), connect, issuer_id=config.key.issuer_id, only=config.only)
     except UserError as error:
         print(f"{error} {error.hint or ''}".strip(), file=sys.stderr)
         return 1

@@ -23,12 +23,16 @@ Word = Annotated[str, Field(min_length=1)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """How releases are served. Without a store, drafts stand alone; without either, there is a sample account."""
+    """How releases are served. Without a store, drafts stand alone; without either, there is a sample account.
+
+    A pull brings the apps with the bundle ids in `only`, or all.
+    """
 
     store: Path | None = None
     folders: Sequence[Folder] = ()
     key: Key | None = None
     api: str = API
+    only: Sequence[str] = ()
     settings: Path | None = None
     format: str | None = None
     structured: bool | None = None
@@ -69,6 +73,7 @@ class OwnSettings(BaseModel):
     key_id: Word | None = None
     issuer_id: Word | None = None
     api: str = API
+    only: tuple[Word, ...] = ()
     metadata: tuple[Entry, ...] = ()
     folder: Path = Field(default=Path(), exclude=True)
 
@@ -118,6 +123,7 @@ def read_own(path: Path | None) -> OwnSettings:
 
 
 def _remedy(where: str) -> str:
-    if where.split(".", maxsplit=1)[0] == "metadata":
+    key = where.partition(".")[0]
+    if key == "metadata":
         return "Write [[metadata]] with app and path, and platform if the folder is of one alone."
-    return "Write a text."
+    return "Write a list of bundle ids." if key == "only" else "Write a text."

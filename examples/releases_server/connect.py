@@ -18,6 +18,7 @@ _LARGEST = 16 * 2**20
 _MOST_PAGES = 200
 _MOST_TRIES = 5
 _LONGEST_WAIT = 120.0
+_LONGEST_ANSWER = 120.0
 _TIMEOUT = httpx2.Timeout(30.0, connect=10.0)
 _TRY_AGAIN = frozenset({429, 500, 502, 503, 504})
 _REMAINING = re.compile(r"user-hour-rem:\s*(\d+)")
@@ -35,7 +36,7 @@ class Answer:
 class Patience:
     """How time passes: for a pull as a whole in `seconds`, and for a wait before one more try."""
 
-    seconds: float = 900.0
+    seconds: float = 3600.0
     clock: Callable[[], float] = time.time
     wait: Callable[[float], object] = time.sleep
 
@@ -135,14 +136,15 @@ class Connect:
                     self.remaining = int(found[1])
                 return Reply(response.status_code, response.headers.get("Retry-After"), self._body(response))
         except httpx2.HTTPError:
-            self._require_time()
+            self._require_time(self._ends)
             return None
 
     def _body(self, response: httpx2.Response) -> bytes:
         found = bytearray()
+        ends = min(self._ends, self._patience.clock() + _LONGEST_ANSWER)
         for chunk in response.iter_bytes():
             found += chunk
-            self._require_time()
+            self._require_time(ends)
             if len(found) > _LARGEST:
                 raise unusable("An answer is larger than any that App Store Connect gives.")
         return bytes(found)
@@ -161,8 +163,8 @@ class Connect:
             raise exhausted(reply, asked)
         self._patience.wait(pause)
 
-    def _require_time(self) -> None:
-        if self._patience.clock() > self._ends:
+    def _require_time(self, ends: float) -> None:
+        if self._patience.clock() > ends:
             raise UserError("App Store Connect took too long.", hint="Pull again later.", code="too_slow")
 
 

@@ -63,10 +63,9 @@ def _fitting(path: Path, state: str) -> sqlite3.Connection | None:
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
         fits = connection.execute("SELECT fits FROM about").fetchone()
-        is_whole = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
     except (sqlite3.Error, OSError):
-        fits, is_whole = None, False
-    if fits == (state,) and is_whole:
+        fits = None
+    if fits == (state,):
         return connection
     if connection:
         connection.close()

@@ -1,7 +1,7 @@
 """Fills the store from App Store Connect: all of it anew, or nothing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -32,8 +32,8 @@ class Report:
     remaining: int | None
 
 
-def pull(store: Store, connect: Connect, *, issuer_id: str | None) -> Report:
-    """Put what App Store Connect has now in place of what the store holds.
+def pull(store: Store, connect: Connect, *, issuer_id: str | None, only: Sequence[str] = ()) -> Report:
+    """Put what App Store Connect has now in place of what the store holds; `only` are bundle ids, all apps unless said.
 
     Texts are pulled of versions that are live or worked on. Details for App Review, which hold the password of the demo
     account, are never asked for, and not kept where they come unasked.
@@ -42,7 +42,7 @@ def pull(store: Store, connect: Connect, *, issuer_id: str | None) -> Report:
         UserError: It failed, and the store holds what it held before.
     """
     with store.replacing() as writing:
-        report = _Pull(connect, writing).everything()
+        report = _Pull(connect, writing).everything(only)
         writing.finish({"pulled_at": datetime.now(UTC).isoformat(timespec="seconds"), "issuer_id": issuer_id})
     return report
 
@@ -53,8 +53,9 @@ class _Pull:
     def __init__(self, connect: Connect, writing: Writing) -> None:
         self._connect, self._writing = connect, writing
 
-    def everything(self) -> Report:
-        apps = [app for app, _ in self._listed("apps", "apps")]
+    def everything(self, only: Sequence[str]) -> Report:
+        wanted = {"filter[bundleId]": ",".join(only)} if only else {}
+        apps = [app for app, _ in self._listed("apps", "apps", **wanted)]
         versions = localizations = 0
         for app in apps:
             of_app = [*self._listed("appStoreVersions", "apps", app, "appStoreVersions", include=_PHASE)]

@@ -56,10 +56,14 @@ class Generation:
             UserError: The folder cannot be read.
         """
         try:
-            found = sorted((self.folder / _ROOT).rglob("*.json"))
+            walk = os.walk(self.folder / _ROOT, onerror=_fail)
+            # A folder in place of an answer is damage, and is found to be when it is read.
+            listed = [(folder, name) for folder, folders, names in walk for name in (*folders, *names)]
         except OSError as error:
             raise damaged() from error
-        return [Document(each.parent.relative_to(self.folder).parts, each) for each in found]
+        above = len(self.folder.parts)
+        found = sorted((folder, name) for folder, name in listed if name.endswith(".json"))
+        return [Document(Path(folder).parts[above:], Path(folder, name)) for folder, name in found]
 
     def about(self) -> Mapping[str, Any]:
         """When it was pulled and for whom, as far as that is known.
@@ -161,6 +165,11 @@ class Writing:
             NotWrittenError: It cannot be written.
         """
         write_whole(self.folder / _ABOUT, json.dumps(about).encode())
+
+
+def _fail(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def _read(file: Path) -> Mapping[str, Any]:

@@ -91,8 +91,9 @@ class ReleaseTools:
         deliver, without space around it. File is text, empty (deliver skips it; nothing is cleared), absent, default
         (the text of the folder default stands in), or unreadable. Dirty means that the draft differs. Length counts
         what a person sees as one character, in the draft if there is one; may_be_over means that Apple, whose counting
-        is not documented, may count more than the limit. Ignored names what is in the folder and is not read, and the
-        name it should probably have; folders for Google Play (android) are not supported and never read.
+        is not documented, may count more than the limit. Without draft_locales no metadata folder of the app is known.
+        Ignored names what is in the folder and is not read, and the name it should probably have; folders for Google
+        Play (android) are not supported and never read.
         """
         return make_metadata(self._page(app, locale, field, platform, version))
 
@@ -111,7 +112,8 @@ class ReleaseTools:
 
         An upload never clears a text: empty and absent files change nothing. Before and after are cut to 60 characters,
         from the first line on that differs; with locale and field, lines has all lines that change. Without is_editable
-        there is no version that takes an upload now. New_locales are pages that an upload would open.
+        there is no version that takes an upload now, without draft_locales no metadata folder. New_locales are pages
+        that an upload would open.
         """
         return make_diff(self._page(app, locale, field, platform, version))
 
