@@ -243,7 +243,9 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-async def test_a_damaged_answer_is_an_error_that_says_to_pull_again(damage: str, tmp_path: Path) -> None:
+async def test_a_damaged_answer_is_an_error_that_says_to_pull_again(
+    damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Half-written JSON: neither an empty answer nor an old one, and the file is left as it is."""
     store = small_account().write(tmp_path / "store")
     configured = config(store, write(tmp_path / "metadata", {"en-US/name.txt": "Lumen 2"}))
@@ -253,6 +255,8 @@ async def test_a_damaged_answer_is_an_error_that_says_to_pull_again(damage: str,
         text = await refused(configured, tool, **arguments)
         assert "mcpshape-releases pull" in text
         assert str(tmp_path) not in text
+    assert not [*store.glob("index.sqlite.*")]
+    assert damage == "gone" or "v1/apps/1/appStoreVersions/page-1.json" in caplog.text
 
 
 INDEX: dict[str, Callable[[Path], object]] = {

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -415,27 +414,37 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 from releases_server.cli import COMMAND
 COMMAND.run(sys.argv[1:])
 """
+on_posix = pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def limited(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """The command on a disk that takes no file beyond 2,000 bytes."""
+    line = [sys.executable, "-B", "-c", LIMITED, *arguments]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+@on_posix
 def test_a_full_disk_ends_the_pull_and_loses_nothing(tmp_path: Path) -> None:
     """The command says so, ends with 1, and what was pulled before is still there."""
     with app_store(small_account()) as server:
         pull_from(tmp_path, server)
         long = version_texts(en_US={"description": "x" * 4000})
         server.account.lists["v1/appStoreVersions/v2/appStoreVersionLocalizations"] = long
-        ended = subprocess.run(
-            [sys.executable, "-c", LIMITED, "pull", "--config", str(settings(tmp_path, server))],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        )
+        ended = limited("pull", "--config", str(settings(tmp_path, server)))
     assert ended.returncode == 1
     assert "The disk is full." in ended.stderr
     assert "Traceback" not in ended.stderr
     assert numbers(tmp_path) == ["2.0", "1.0"]
     assert len([each for each in (tmp_path / "store").iterdir() if each.name.startswith("pull-")]) == 1
+
+
+@on_posix
+def test_a_full_disk_is_no_reason_to_answer_nothing(tmp_path: Path) -> None:
+    """The index is made in memory, and nothing half is left of it."""
+    ended = limited("doctor", "--store", str(small_account().write(tmp_path / "store")))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "com.example.lumen" in ended.stdout
+    assert not [*(tmp_path / "store").glob("index*")]
 
 
 def settings(tmp_path: Path, server: AppStore) -> Path:

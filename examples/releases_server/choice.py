@@ -82,7 +82,7 @@ def choose(app: App, platform: str | None, number: str | None) -> Chosen:
     if number is None:
         version = min(versions, key=_urgency, default=None)
     else:
-        asked = [each for each in versions if number.casefold() in {each.number, (each.state or "").casefold()}]
+        asked = [each for each in versions if number.casefold() in _names(each)]
         if not asked:
             known = ", ".join(str(each.number) for each in versions[:_MOST_NAMED])
             raise UserError("There is no such version.", hint=f"Ask for one of {known}.", code="unknown_version")
@@ -112,6 +112,10 @@ def _platform(app: App, wanted: str | None) -> str | None:
             return each
     named = ", ".join(str(each) for each in known if each) or "none yet"
     raise UserError("The app has no such platform.", hint=f"Its platforms: {named}.", code="unknown_platform")
+
+
+def _names(version: Version) -> set[str]:
+    return {each.casefold() for each in (version.number, version.state) if each}
 
 
 def _urgency(version: Version) -> int:

@@ -51,9 +51,10 @@ def _kept(generation: Generation, state: str) -> sqlite3.Connection | None:
         _made(fresh, generation, state).close()
         fresh.replace(path)
     except (OSError, sqlite3.Error):
+        return None
+    finally:
         with suppress(OSError):
             fresh.unlink()
-        return None
     return _fitting(path, state)
 
 

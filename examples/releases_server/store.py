@@ -1,6 +1,7 @@
 """What was pulled: a folder of the answers of App Store Connect, replaced as a whole and never half."""
 
 import json
+import logging
 import os
 import re
 import secrets
@@ -15,6 +16,7 @@ from typing import Any
 from mcpshape import UserError
 from serving.whole_files import NotWrittenError, alone, write_whole
 
+_LOG = logging.getLogger(__name__)
 _CURRENT, _ABOUT, _ROOT = "current", "pull.json", "v1"
 _GENERATION = re.compile(r"pull-[0-9a-f]{16}")
 _FULL = frozenset({ENOSPC, EDQUOT, EFBIG})
@@ -38,9 +40,13 @@ class Document:
         """What is in it.
 
         Raises:
-            UserError: It is damaged or gone.
+            UserError: It is damaged or gone; the log says which one.
         """
-        return _read(self.file)
+        try:
+            return _read(self.file)
+        except UserError:
+            _LOG.warning("a pulled answer cannot be read: %s", "/".join((*self.path, self.file.name)))
+            raise
 
 
 @dataclass(frozen=True, slots=True)
