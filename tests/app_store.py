@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -99,6 +99,8 @@ class Reply:
     status: int = 200
     body: bytes | Iterator[bytes] = b"{}"
     headers: Mapping[str, str] = field(default_factory=dict)
+    start: bytes = b""
+    """What is sent in place of a status and headers, where a body comes in pieces."""
 
 
 Answering = Callable[[str, int], Reply | None]
@@ -188,6 +190,9 @@ def app_store(account: Account, **options: Any) -> Iterator[AppStore]:
 
         def do_GET(self) -> None:
             reply = store.reply(self.path, self.headers.get("Authorization"))
+            if reply.start:
+                self._drip(reply.start, reply.body)
+                return
             self.send_response(reply.status)
             for name, each in reply.headers.items():
                 self.send_header(name, each)
@@ -198,12 +203,15 @@ def app_store(account: Account, **options: Any) -> Iterator[AppStore]:
                 return
             self.send_header("Connection", "close")
             self.end_headers()
-            try:
-                for piece in reply.body:
+            self._drip(b"", reply.body)
+
+        def _drip(self, start: bytes, body: bytes | Iterator[bytes]) -> None:
+            self.close_connection = True
+            with suppress(OSError):  # Whoever asked may go away.
+                self.wfile.write(start)
+                for piece in [body] if isinstance(body, bytes) else body:
                     self.wfile.write(piece)
                     self.wfile.flush()
-            except OSError:
-                pass  # Whoever asked has gone away.
 
         def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
             """Say nothing."""

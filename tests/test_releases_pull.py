@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
@@ -41,7 +42,6 @@ from releases_server.store import Store
 from serving.whole_files import alone
 
 APPS = "/v1/apps"
-Waits = list[float]
 
 
 def key_of(tmp_path: Path, server: AppStore) -> Key:
@@ -49,11 +49,36 @@ def key_of(tmp_path: Path, server: AppStore) -> Key:
     return Key(write_key(tmp_path / "AuthKey.p8", server.private), KEY_ID, issuer)
 
 
+async def no_wait(_seconds: float) -> None:
+    """What is waited in tests that are not about waiting."""
+
+
 def pull_from(tmp_path: Path, server: AppStore, **patience: Any) -> Report:
     """Pull as the command does; waits are skipped unless a test has its own."""
-    options = {"wait": lambda _seconds: None, **patience}
-    with Connect(key_of(tmp_path, server), api=server.url, patience=Patience(**options)) as connect:
-        return pull(Store(tmp_path / "store"), connect, issuer_id=ISSUER)
+    options = {"wait": no_wait, **patience}
+
+    async def pulled() -> Report:
+        async with Connect(key_of(tmp_path, server), api=server.url, patience=Patience(**options)) as connect:
+            return await pull(Store(tmp_path / "store"), connect, issuer_id=ISSUER)
+
+    return anyio.run(pulled)
+
+
+def ask_one(key: Key, api: str) -> tuple[Connect, object]:
+    """One request, and the client that it was made with."""
+
+    async def asked() -> tuple[Connect, object]:
+        async with Connect(key, api=api) as connect:
+            return connect, await connect.one("/v1/apps")
+
+    return anyio.run(asked)
+
+
+class Waits(list[float]):
+    """The waits that were asked for, none of which is waited."""
+
+    async def add(self, seconds: float) -> None:
+        self.append(seconds)
 
 
 def refused(tmp_path: Path, server: AppStore, **patience: Any) -> UserError:
@@ -192,13 +217,13 @@ def test_a_phased_release_that_is_not_found_is_none(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_limit_is_waited_for_as_long_as_the_server_says(
-    headers: dict[str, str], waited: Waits, status: int, tmp_path: Path
+    headers: dict[str, str], waited: list[float], status: int, tmp_path: Path
 ) -> None:
     """Retry-After is honoured in both of its forms; without it each wait is twice as long."""
-    waits: Waits = []
+    waits = Waits()
     busy = Reply(status, b"{}", {**limit(100), **headers})
     with app_store(small_account(), answering=at(APPS, busy)) as server:
-        assert pull_from(tmp_path, server, wait=waits.append).apps == 1
+        assert pull_from(tmp_path, server, wait=waits.add).apps == 1
     assert waits == waited
 
 
@@ -216,9 +241,9 @@ def test_a_wait_that_is_too_long_is_an_error_that_says_how_long(tmp_path: Path) 
 
 def test_tries_come_to_an_end(tmp_path: Path) -> None:
     """Five in all, each after a longer wait."""
-    waits: Waits = []
+    waits = Waits()
     with app_store(small_account(), answering=lambda *_: Reply(500, b"oops")) as server:
-        assert refused(tmp_path, server, wait=waits.append).code == "http_500"
+        assert refused(tmp_path, server, wait=waits.add).code == "http_500"
     assert waits == [1.0, 2.0, 4.0, 8.0]
     assert len(server.asked) == 5
 
@@ -300,10 +325,11 @@ def test_an_endless_list_of_new_pages_ends(tmp_path: Path) -> None:
     assert len(server.asked) == 200
 
 
-def test_an_answer_that_drips_is_not_waited_for(tmp_path: Path) -> None:
-    """The whole pull has an end."""
+@pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\nX-Slow: "])
+def test_an_answer_that_drips_is_not_waited_for(start: bytes, tmp_path: Path) -> None:
+    """The whole pull has an end, wherever the answer drips: in its body or in its head."""
     began = time.monotonic()
-    with app_store(small_account(), answering=lambda *_: Reply(body=slow())) as server:
+    with app_store(small_account(), answering=lambda *_: Reply(body=slow(), start=start)) as server:
         assert refused(tmp_path, server, seconds=0.3).code == "too_slow"
         assert time.monotonic() - began < 5
 
@@ -334,7 +360,7 @@ def test_a_file_without_a_key_is_said_to_be_none(content: bytes, tmp_path: Path)
     """Neither what is in it nor where it is comes into the text."""
     (tmp_path / "AuthKey.p8").write_bytes(content)
     with pytest.raises(UserError) as caught:
-        Connect(Key(tmp_path / "AuthKey.p8", KEY_ID, ISSUER), api="http://127.0.0.1:9").one("/v1/apps")
+        ask_one(Key(tmp_path / "AuthKey.p8", KEY_ID, ISSUER), "http://127.0.0.1:9")
     assert caught.value.code == "bad_key"
     assert str(tmp_path) not in f"{caught.value} {caught.value.hint}"
 
@@ -344,7 +370,7 @@ def test_an_rsa_key_is_no_key_and_a_missing_file_is_said(tmp_path: Path) -> None
     write_key(tmp_path / "rsa.p8", rsa.generate_private_key(65537, 2048))
     for name, code in (("rsa.p8", "bad_key"), ("none.p8", "no_key")):
         with pytest.raises(UserError) as caught:
-            Connect(Key(tmp_path / name, KEY_ID), api="http://127.0.0.1:9").one("/v1/apps")
+            ask_one(Key(tmp_path / name, KEY_ID), "http://127.0.0.1:9")
         assert caught.value.code == code
 
 
@@ -352,9 +378,8 @@ def test_keys_and_tokens_are_in_no_repr(tmp_path: Path) -> None:
     """Neither the key, nor where it is, nor what was made with it."""
     with app_store(small_account()) as server:
         key = key_of(tmp_path, server)
-        with Connect(key, api=server.url) as connect:
-            connect.one("/v1/apps")
-            shown = f"{key!r} {connect!r} {connect.__dict__!r}"
+        connect, answer = ask_one(key, server.url)
+        shown = f"{key!r} {connect!r} {connect.__dict__!r} {answer!r}"
     assert server.tokens[0] not in shown
     assert "PRIVATE" not in shown
     assert str(tmp_path) not in shown

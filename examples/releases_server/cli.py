@@ -5,12 +5,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import anyio
+
 from mcpshape import UserError
 from releases_server.choice import Folder
 from releases_server.config import Config, read_own
 from releases_server.connect import Connect
 from releases_server.doctor import examine
-from releases_server.pull import pull
+from releases_server.pull import Report, pull
 from releases_server.server import PREFIX, build
 from releases_server.store import Store
 from serving.arguments import add_answers, folder
@@ -55,13 +57,8 @@ def _config(options: argparse.Namespace) -> Config:
 
 def _pull(config: Config, _arguments: Sequence[str]) -> int:
     """Pull, and say what came; 1 where it failed."""
-    if not config.key:
-        raise UnusableError("there is no key; name key_file, key_id and issuer_id in a settings file, with --config")
-    if not config.store:
-        raise UnusableError("there is no store; name its folder with --store, or with store in the settings file")
     try:
-        with Connect(config.key, api=config.api) as connect:
-            report = pull(Store(config.store), connect, issuer_id=config.key.issuer_id, only=config.only)
+        report = anyio.run(_pulled, config)
     except UserError as error:
         print(f"{error} {error.hint or ''}".strip(), file=sys.stderr)
         return 1
@@ -71,6 +68,15 @@ def _pull(config: Config, _arguments: Sequence[str]) -> int:
     left = "" if report.remaining is None else f"; {report.remaining} are left within the hour"
     print(f"{report.requests} requests{left}.")
     return 0
+
+
+async def _pulled(config: Config) -> Report:
+    if not config.key:
+        raise UnusableError("there is no key; name key_file, key_id and issuer_id in a settings file, with --config")
+    if not config.store:
+        raise UnusableError("there is no store; name its folder with --store, or with store in the settings file")
+    async with Connect(config.key, api=config.api) as connect:
+        return await pull(Store(config.store), connect, issuer_id=config.key.issuer_id, only=config.only)
 
 
 def _metadata(text: str) -> Folder:

@@ -2,11 +2,12 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, Self
 
+import anyio
 import httpx2
 
 from mcpshape import UserError
@@ -21,7 +22,7 @@ _LONGEST_WAIT = 120.0
 _LONGEST_ANSWER = 120.0
 _TIMEOUT = httpx2.Timeout(30.0, connect=10.0)
 _TRY_AGAIN = frozenset({429, 500, 502, 503, 504})
-_REMAINING = re.compile(r"user-hour-rem:\s*(\d+)")
+_REMAINING = re.compile(r"user-hour-rem:\s*(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Patience:
 
     seconds: float = 3600.0
     clock: Callable[[], float] = time.time
-    wait: Callable[[float], object] = time.sleep
+    wait: Callable[[float], Awaitable[object]] = anyio.sleep
 
 
 class Connect:
@@ -50,17 +51,17 @@ class Connect:
         self._tokens = Tokens(key, self._patience.clock)
         self._ends = self._patience.clock() + self._patience.seconds
         is_local = _is_loopback(self._origin.host)
-        self._client = httpx2.Client(timeout=_TIMEOUT, follow_redirects=False, trust_env=not is_local)
+        self._client = httpx2.AsyncClient(timeout=_TIMEOUT, follow_redirects=False, trust_env=not is_local)
         self.requests = 0
         self.remaining: int | None = None
 
-    def __enter__(self) -> Self:
+    async def __aenter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._client.close()
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.aclose()
 
-    def pages(self, path: str, **query: str) -> Iterator[Answer]:
+    async def pages(self, path: str, **query: str) -> AsyncIterator[Answer]:
         """All pages of a list.
 
         Raises:
@@ -71,7 +72,7 @@ class Connect:
         count = 0
         while True:
             seen.add(str(url))
-            answer = self._get(url)
+            answer = await self._get(url)
             count += len(listed(answer.data))
             yield answer
             following = self._following(answer.data)
@@ -83,13 +84,13 @@ class Connect:
         if count < total(answer.data):
             raise unusable("A list ended before all of it was there.")
 
-    def one(self, path: str) -> Answer | None:
+    async def one(self, path: str) -> Answer | None:
         """What is at an address, or `None` where the API says that there is nothing.
 
         Raises:
             UserError: It cannot be had.
         """
-        return self._get_or_none(self._origin.join(path))
+        return await self._get_or_none(self._origin.join(path))
 
     def _following(self, data: Mapping[str, Any]) -> httpx2.URL | None:
         links = data.get("links")
@@ -104,18 +105,18 @@ class Connect:
             raise unusable("The next page is said to be at another address.")
         return url
 
-    def _get(self, url: httpx2.URL) -> Answer:
-        answer = self._get_or_none(url)
+    async def _get(self, url: httpx2.URL) -> Answer:
+        answer = await self._get_or_none(url)
         if answer is None:
             raise refused(404, b"")
         return answer
 
-    def _get_or_none(self, url: httpx2.URL) -> Answer | None:
+    async def _get_or_none(self, url: httpx2.URL) -> Answer | None:
         """What is at an address, with more tries where the API asks for patience; `None` where there is nothing."""
         for attempt in range(_MOST_TRIES):
-            reply = self._try(url)
+            reply = await self._try(url)
             if reply is None or reply.status in _TRY_AGAIN:
-                self._pause(attempt, reply)
+                await self._pause(attempt, reply)
             elif reply.status == httpx2.codes.UNAUTHORIZED and attempt == 0:
                 self._tokens.renew()
             elif reply.status == httpx2.codes.NOT_FOUND:
@@ -126,30 +127,28 @@ class Connect:
                 return Answer(reply.raw, parsed(reply.raw))
         raise refused(httpx2.codes.UNAUTHORIZED, b"")
 
-    def _try(self, url: httpx2.URL) -> Reply | None:
-        """One try; `None` where nobody answered."""
+    async def _try(self, url: httpx2.URL) -> Reply | None:
+        """One try; `None` where nobody answered.
+
+        Raises:
+            UserError: The answer is too large, or there is no time left.
+        """
         self.requests += 1
+        left = self._ends - self._patience.clock()
         headers = {"Authorization": f"Bearer {self._tokens.current()}", "Accept": "application/json"}
         try:
-            with self._client.stream("GET", url, headers=headers) as response:
-                if found := _REMAINING.search(response.headers.get("X-Rate-Limit", "")):
-                    self.remaining = int(found[1])
-                return Reply(response.status_code, response.headers.get("Retry-After"), self._body(response))
-        except httpx2.HTTPError:
-            self._require_time(self._ends)
+            # An answer can also come in drops, each of them in time.
+            with anyio.fail_after(min(left, _LONGEST_ANSWER)):
+                async with self._client.stream("GET", url, headers=headers) as response:
+                    if found := _REMAINING.search(response.headers.get("X-Rate-Limit", "")):
+                        self.remaining = int(found[1])
+                    return Reply(response.status_code, response.headers.get("Retry-After"), await _body(response))
+        except (httpx2.HTTPError, TimeoutError):
+            if self._patience.clock() >= self._ends:
+                raise UserError("App Store Connect took too long.", hint="Pull again later.", code="too_slow") from None
             return None
 
-    def _body(self, response: httpx2.Response) -> bytes:
-        found = bytearray()
-        ends = min(self._ends, self._patience.clock() + _LONGEST_ANSWER)
-        for chunk in response.iter_bytes():
-            found += chunk
-            self._require_time(ends)
-            if len(found) > _LARGEST:
-                raise unusable("An answer is larger than any that App Store Connect gives.")
-        return bytes(found)
-
-    def _pause(self, attempt: int, reply: Reply | None) -> None:
+    async def _pause(self, attempt: int, reply: Reply | None) -> None:
         """Wait as long as the API asks for, or longer with each try.
 
         Raises:
@@ -161,11 +160,16 @@ class Connect:
         is_over = self._patience.clock() + pause > self._ends
         if attempt == _MOST_TRIES - 1 or pause > _LONGEST_WAIT or is_over or (asked is None and is_spent):
             raise exhausted(reply, asked)
-        self._patience.wait(pause)
+        await self._patience.wait(pause)
 
-    def _require_time(self, ends: float) -> None:
-        if self._patience.clock() > ends:
-            raise UserError("App Store Connect took too long.", hint="Pull again later.", code="too_slow")
+
+async def _body(response: httpx2.Response) -> bytes:
+    found = bytearray()
+    async for chunk in response.aiter_bytes():
+        found += chunk
+        if len(found) > _LARGEST:
+            raise unusable("An answer is larger than any that App Store Connect gives.")
+    return bytes(found)
 
 
 def require_origin(api: str) -> httpx2.URL:

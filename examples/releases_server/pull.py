@@ -1,7 +1,7 @@
 """Fills the store from App Store Connect: all of it anew, or nothing."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -32,7 +32,7 @@ class Report:
     remaining: int | None
 
 
-def pull(store: Store, connect: Connect, *, issuer_id: str | None, only: Sequence[str] = ()) -> Report:
+async def pull(store: Store, connect: Connect, *, issuer_id: str | None, only: Sequence[str] = ()) -> Report:
     """Put what App Store Connect has now in place of what the store holds; `only` are bundle ids, all apps unless said.
 
     Texts are pulled of versions that are live or worked on. Details for App Review, which hold the password of the demo
@@ -42,7 +42,7 @@ def pull(store: Store, connect: Connect, *, issuer_id: str | None, only: Sequenc
         UserError: It failed, and the store holds what it held before.
     """
     with store.replacing() as writing:
-        report = _Pull(connect, writing).everything(only)
+        report = await _Pull(connect, writing).everything(only)
         writing.finish({"pulled_at": datetime.now(UTC).isoformat(timespec="seconds"), "issuer_id": issuer_id})
     return report
 
@@ -53,36 +53,39 @@ class _Pull:
     def __init__(self, connect: Connect, writing: Writing) -> None:
         self._connect, self._writing = connect, writing
 
-    def everything(self, only: Sequence[str]) -> Report:
+    async def everything(self, only: Sequence[str]) -> Report:
         wanted = {"filter[bundleId]": ",".join(only)} if only else {}
-        apps = [app for app, _ in self._listed("apps", "apps", **wanted)]
+        apps = [app async for app, _ in self._listed("apps", "apps", **wanted)]
         versions = localizations = 0
         for app in apps:
-            of_app = [*self._listed("appStoreVersions", "apps", app, "appStoreVersions", include=_PHASE)]
+            found = self._listed("appStoreVersions", "apps", app, "appStoreVersions", include=_PHASE)
+            of_app = [each async for each in found]
             versions += len(of_app)
             for version, resource in _current(of_app):
-                localizations += self._texts("appStoreVersions", version, "appStoreVersionLocalizations")
+                localizations += await self._texts("appStoreVersions", version, "appStoreVersionLocalizations")
                 if not answers.related(resource, _PHASE)[0]:
-                    self._phase(version)
-            for info, resource in self._listed("appInfos", "apps", app, "appInfos", include=_CATEGORIES):
+                    await self._phase(version)
+            async for info, resource in self._listed("appInfos", "apps", app, "appInfos", include=_CATEGORIES):
                 if not is_ended(answers.text(resource, "state") or answers.text(resource, "appStoreState")):
-                    localizations += self._texts("appInfos", info, "appInfoLocalizations")
+                    localizations += await self._texts("appInfos", info, "appInfoLocalizations")
         return Report(len(apps), versions, localizations, self._connect.requests, self._connect.remaining)
 
-    def _listed(self, kind: str, *path: str, **query: str) -> Iterator[tuple[str, Resource]]:
+    async def _listed(self, kind: str, *path: str, **query: str) -> AsyncIterator[tuple[str, Resource]]:
         """The resources of a list, each with its id, while its pages are kept."""
-        for page, answer in enumerate(self._connect.pages("/".join(("/v1", *path)), **query), 1):
+        page = 0
+        async for answer in self._connect.pages("/".join(("/v1", *path)), **query):
+            page += 1
             self._keep(("v1", *path), page, answer)
             for each in answers.resources(answer.data, kind):
                 yield _usable(each["id"]), each
 
-    def _texts(self, owners: str, owner: str, kind: str) -> int:
-        return len([*self._listed(kind, owners, owner, kind)])
+    async def _texts(self, owners: str, owner: str, kind: str) -> int:
+        return len([each async for each in self._listed(kind, owners, owner, kind)])
 
-    def _phase(self, version: str) -> None:
+    async def _phase(self, version: str) -> None:
         """The phased release of a version, for answers that do not say whether it has one; some say 404 for none."""
         path = ("v1", "appStoreVersions", version, _PHASE)
-        found = self._connect.one("/" + "/".join(path))
+        found = await self._connect.one("/" + "/".join(path))
         self._keep(path, 1, found or Answer(b'{"data": null}', {"data": None}))
 
     def _keep(self, path: tuple[str, ...], page: int, answer: Answer) -> None:
