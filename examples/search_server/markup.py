@@ -1,0 +1,112 @@
+"""Takes the text out of HTML while it is parsed; no tree is built, so that neither depth nor length costs memory."""
+
+import re
+from collections.abc import Mapping
+
+from lxml.etree import HTMLParser
+
+from search_server.extracts import Extract, Heading
+
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_PARAGRAPHS = frozenset({"p", "blockquote", "pre", "table", "ul", "ol", "dl", "figure"}) | _HEADINGS
+_LINES = frozenset(
+    {"address", "article", "aside", "br", "dd", "details", "div", "dt", "fieldset", "figcaption", "footer", "form"}
+    | {"header", "hr", "li", "main", "nav", "option", "section", "summary", "tbody", "tfoot", "thead", "tr"}
+)
+_CELLS = frozenset({"td", "th"})
+_UNSEEN = frozenset({"script", "style", "template", "noscript", "iframe", "object", "svg", "canvas"})
+_SPACE = re.compile(r"[ \t\n\r\f]+")
+_AT_ONCE = 1 << 20
+
+
+def read_html(text: str) -> Extract:
+    """The text of an HTML document, one line a block, without scripts and styles."""
+    reading = _Reading()
+    parser = HTMLParser(target=reading, encoding="utf-8", huge_tree=True, no_network=True)
+    data = text.encode("utf-8", "replace")
+    for start in range(0, len(data), _AT_ONCE):
+        parser.feed(data[start : start + _AT_ONCE])
+    if data:
+        parser.close()
+    return reading.extract()
+
+
+class _Reading:
+    """What a parser tells, put together."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+        self._headings: list[Heading] = []
+        self._title: list[str] = []
+        self._heading: list[str] | None = None
+        self._breaks, self._space = 0, False
+        self._unseen, self._kept_as_is, self._in_title = 0, 0, False
+
+    def start(self, tag: str, _attributes: Mapping[str, str]) -> None:
+        self._unseen += tag in _UNSEEN
+        self._kept_as_is += tag == "pre"
+        self._in_title = tag == "title"
+        self._break(tag)
+        if tag in _HEADINGS and not self._unseen:
+            self._heading = []
+        self._space = self._space or tag in _CELLS
+
+    def end(self, tag: str) -> None:
+        self._unseen -= tag in _UNSEEN
+        self._kept_as_is -= tag == "pre"
+        self._in_title = False
+        if tag in _HEADINGS and self._heading is not None:
+            self._end_heading(_SPACE.sub(" ", "".join(self._heading)).strip())
+        self._break(tag)
+
+    def data(self, data: str) -> None:
+        if self._unseen:
+            return
+        if self._in_title:
+            self._title.append(data)
+        elif self._kept_as_is:
+            self._write(data)
+        else:
+            self._flow(data)
+
+    def close(self) -> None:
+        """Nothing is left to be told."""
+
+    def extract(self) -> Extract:
+        title = _SPACE.sub(" ", "".join(self._title)).strip()
+        first = next((heading.text for heading in self._headings), None)
+        return Extract(title or first, "".join(self._pieces), self._headings)
+
+    def _break(self, tag: str) -> None:
+        wanted = 2 if tag in _PARAGRAPHS else 1 if tag in _LINES else 0
+        self._breaks = max(self._breaks, wanted)
+
+    def _flow(self, data: str) -> None:
+        """Text whose white space says no more than that words end."""
+        words = _SPACE.sub(" ", data)
+        self._space = self._space or words.startswith(" ")
+        if bare := words.strip(" "):
+            self._write(bare)
+            self._space = words.endswith(" ")
+
+    def _write(self, text: str) -> None:
+        if self._breaks:
+            self._put("\n" * self._breaks if self._length else "")
+        elif self._space:
+            self._put(" " if self._length else "")
+        if self._heading is not None:
+            if not self._heading:
+                self._headings.append(Heading(self._length, ""))
+            self._heading.append(f" {text}" if self._space else text)
+        self._breaks, self._space = 0, False
+        self._put(text)
+
+    def _end_heading(self, text: str) -> None:
+        if text:
+            self._headings[-1] = Heading(self._headings[-1].at, text)
+        self._heading = None
+
+    def _put(self, text: str) -> None:
+        self._pieces.append(text)
+        self._length += len(text)

@@ -1,0 +1,17 @@
+"""The sample documents: what is served without a folder of one's own, and what previews show."""
+
+from importlib.resources import files
+from math import inf
+from pathlib import Path
+
+from search_server.folders import Folder
+from search_server.index import Index
+from search_server.library import Library
+
+SAMPLE = Folder("harbour", Path(str(files("search_server") / "harbour")))
+HANDBOOK = "harbour/handbook.md"
+
+
+def sample_library() -> Library:
+    """The documents of a small harbour."""
+    return Library([SAMPLE], Index(), every=inf)
