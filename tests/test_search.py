@@ -47,7 +47,7 @@ async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """The data of an answer that is no error."""
     result = await ask(client, tool, **arguments)
     assert not result.is_error, result.content
-    data = result.structured_content
+    data: dict[str, Any] | None = result.structured_content
     assert data is not None
     return data
 
@@ -149,11 +149,9 @@ async def test_a_document_is_read_in_pages(tmp_path: Path) -> None:
 
 async def test_html_and_text_are_read(tmp_path: Path) -> None:
     """What a browser shows is found; what it does not, such as a script, is not."""
-    (tmp_path / "a.html").write_bytes(
-        "<meta charset=latin1><title>Häfen</title><h1>One</h1><p>pl<b>an</b>k &amp; mast<script>rigging</script>".encode(
-            "latin-1"
-        )
-    )
+    head = "<meta charset=latin1><title>Häfen</title>"
+    page = f"{head}<h1>One</h1><p>pl<b>an</b>k &amp; mast<script>rigging</script>"
+    (tmp_path / "a.html").write_bytes(page.encode("latin-1"))
     (tmp_path / "b.txt").write_text("plank\r\nkeel", encoding="utf-16")
     async with serving(tmp_path) as client:
         assert {path.rpartition("/")[2] for path in await paths(client, "plank")} == {"a.html", "b.txt"}
@@ -162,11 +160,11 @@ async def test_html_and_text_are_read(tmp_path: Path) -> None:
             each["path"].rpartition("/")[2]: each
             for each in (await answer(client, "search_content", query="plank"))["results"]
         }
-        page = await answer(client, "get_document", document_id=by_name["a.html"]["id"])
+        told = await answer(client, "get_document", document_id=by_name["a.html"]["id"])
         assert await whole(client, by_name["b.txt"]["id"]) == "plank\nkeel"
     assert (by_name["a.html"]["title"], by_name["b.txt"]["title"]) == ("Häfen", "b")
-    assert page["parts"] == [{"heading": "One", "text": "One\n\nplank & mast"}]
-    assert page["format"] == "html"
+    assert told["parts"] == [{"heading": "One", "text": "One\n\nplank & mast"}]
+    assert told["format"] == "html"
 
 
 async def test_undecodable_bytes_are_told(tmp_path: Path) -> None:

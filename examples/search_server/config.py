@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from mcpshape import DefinitionError
 from mcpshape.errors import Problem
-from search_server.decoding import is_encoding
+from search_server.decoding import encoding_of
 from search_server.folders import Folder
 from search_server.store import is_usable
 from serving.own_settings import STRICT, keys
@@ -57,9 +57,9 @@ def _usable_label(label: str) -> str:
 
 
 def _known_encoding(name: str) -> str:
-    if not is_encoding(name):
-        raise ValueError("encoding")
-    return name
+    if encoding := encoding_of(name):
+        return encoding
+    raise ValueError("encoding")
 
 
 class Entry(BaseModel):

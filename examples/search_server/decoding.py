@@ -14,8 +14,26 @@ _MARKS = (
 _LOOKED_AT = 1024  # As browsers do (HTML, 13.2.3.2).
 _BINARY_WITHIN = 8192
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-# Labels mean what they mean to browsers (Encoding Standard, 4.2).
-_MEANT = {"iso-8859-1": "cp1252", "latin1": "cp1252", "ascii": "cp1252", "us-ascii": "cp1252", "utf-16": "utf-8"}
+# Labels mean what they mean to browsers (Encoding Standard, 4.2), who do without all other codecs of Python.
+_MEANT = {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gbk", "shift_jis": "cp932", "euc_kr": "cp949"}
+_KNOWN = frozenset(
+    {
+        "utf-8",
+        "cp866",
+        "koi8-r",
+        "koi8-u",
+        "mac-roman",
+        "gbk",
+        "gb18030",
+        "big5",
+        "euc_jp",
+        "iso2022_jp",
+        "cp932",
+        "cp949",
+    }
+    | {f"cp{number}" for number in range(1250, 1259)}
+    | {f"iso8859-{number}" for number in range(2, 17)}
+)
 
 
 class Decoded(NamedTuple):
@@ -49,12 +67,14 @@ def decode(data: bytes, *, is_html: bool = False, fallback: str | None = None) -
     return Decoded(text.replace("\r\n", "\n").replace("\r", "\n"), undecodable)
 
 
-def is_encoding(name: str) -> bool:
-    """Whether there is a text encoding of that name."""
+def encoding_of(label: str) -> str | None:
+    """The encoding that a label means, if it is one of those that documents are written in."""
     try:
-        return isinstance("".encode(name), bytes)
-    except (LookupError, UnicodeError, ValueError):
-        return False
+        name = codecs.lookup(label).name
+    except (LookupError, ValueError):
+        return None
+    meant = _MEANT.get(name, name)
+    return meant if meant in _KNOWN else None
 
 
 def _encoding(data: bytes, *, is_html: bool) -> tuple[str | None, bytes]:
@@ -62,11 +82,7 @@ def _encoding(data: bytes, *, is_html: bool) -> tuple[str | None, bytes]:
         if data.startswith(mark):
             return name, data[len(mark) :]
     declared = _CHARSET.search(data[:_LOOKED_AT]) if is_html else None
-    if declared:
-        label = declared[1].decode("ascii").lower()
-        name = _MEANT.get(label, label)
-        return (name, data) if is_encoding(name) else (None, data)
-    return None, data
+    return encoding_of(declared[1].decode("ascii")) if declared else None, data
 
 
 def _is_utf8(data: bytes) -> bool:

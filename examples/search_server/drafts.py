@@ -52,8 +52,7 @@ def draft(file: File) -> Draft:
         decoded = decode(data, is_html=file.format == "html", fallback=file.folder.encoding)
     except BinaryError as error:
         raise ReadError("binary") from error
-    # A lone surrogate is no character, and no database takes one.
-    found = _extract(file, decoded.text.encode("utf-8", "replace").decode() if decoded.undecodable else decoded.text)
+    found = _extract(file, decoded.text)
     title = found.title or PurePosixPath(file.path).stem
     return Draft(file, state, title[:_LONGEST_TITLE], _passages(found), decoded.undecodable)
 

@@ -143,6 +143,8 @@ def _file(entry: "os.DirEntry[str]", folder: Folder, place: str) -> File | None:
 
 def _state(seen: os.stat_result) -> str:
     """What changes when a file does. A clock that stands still while a file is written twice is waited for."""
+    # The time of the last change of anything (ctime) cannot be set back, that of the contents can.
+    latest = max(seen.st_mtime_ns, seen.st_ctime_ns)
     grain = 2 * _SECOND if seen.st_mtime_ns % _SECOND == 0 else _SECOND // 20
-    is_fresh = 0 <= time.time_ns() - seen.st_mtime_ns < grain
-    return f"{seen.st_mtime_ns}-{seen.st_size}-{seen.st_ino}{'?' if is_fresh else ''}"
+    is_fresh = 0 <= time.time_ns() - latest < grain
+    return f"{seen.st_mtime_ns}-{seen.st_ctime_ns}-{seen.st_size}-{seen.st_ino}{'?' if is_fresh else ''}"
