@@ -289,6 +289,14 @@ async def test_a_question_for_nothing_is_an_error_that_says_what_to_ask(query: s
     assert "reference" not in text
 
 
+async def test_a_question_with_too_many_words_is_an_error_that_says_how_many() -> None:
+    """C6: what a long document is compared with is bounded; the same word twice counts once."""
+    async with serving() as client:
+        many = " OR ".join(f"word{number}" for number in range(33))
+        assert "32" in await complaint(client, "search_content", query=many)
+        assert await paths(client, "crane " * 100)
+
+
 async def test_an_invented_id_is_an_error() -> None:
     """C6."""
     async with serving() as client:

@@ -12,6 +12,7 @@ from mcpshape import UserError
 from search_server.decoding import BinaryError, decode
 from search_server.drafts import draft
 from search_server.excerpts import LENGTH, excerpt
+from search_server.extracts import MOST_HEADINGS
 from search_server.folders import File, Folder, files
 from search_server.index import Index
 from search_server.markdown import read_markdown
@@ -202,6 +203,13 @@ def test_headings_of_markdown_stand_where_they_say(text: str) -> None:
     places = [each.at for each in extract.headings]
     assert places == sorted(set(places))
     assert all(each.text in text[each.at :] for each in extract.headings)
+
+
+def test_a_document_of_nothing_but_headings_is_read_without_them() -> None:
+    """Bad input: millions of headings are no more than text."""
+    many = MOST_HEADINGS + 1
+    for extract in (read_markdown("# a\n" * many), read_html("<h1>a" * many)):
+        assert (extract.title, extract.headings) == ("a", [])
 
 
 def test_titles_and_headings_of_markdown() -> None:

@@ -20,6 +20,10 @@ FORMATS: dict[str, Format] = {
 """What is read, by the end of a file's name."""
 
 
+MOST_HEADINGS = 100_000
+"""A document with more of them is taken to have none: they would be half of its memory, and help nobody."""
+
+
 class Heading(NamedTuple):
     """A heading, and where in the text it stands."""
 

@@ -1,8 +1,10 @@
 """What Markdown says of itself: its title, and where its headings are. The text stays as it was written."""
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
-from search_server.extracts import Extract, Heading
+from search_server.extracts import MOST_HEADINGS, Extract, Heading
 
 _FRONT = re.compile(r"\A(---|\+\+\+)[ \t]*\n(.{0,20000}?)^\1[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(\S[^\n]*)$", re.MULTILINE | re.IGNORECASE)
@@ -18,14 +20,15 @@ def read_markdown(text: str) -> Extract:
     """A Markdown document, front matter and all."""
     front = _FRONT.match(text)
     body = front.end() if front else 0
-    headings = _headings(text, body)
+    headings = list(islice(_headings(text, body), MOST_HEADINGS + 1))
     said = _TITLE.search(front[2]) if front else None
     title = said[1].strip().strip("\"'").strip() if said else ""
-    return Extract(title or next((each.text for each in headings if each.text), None), text, headings, body)
+    title = title or next((each.text for each in headings if each.text), "")
+    return Extract(title or None, text, headings if len(headings) <= MOST_HEADINGS else [], body)
 
 
-def _headings(text: str, start: int) -> list[Heading]:
-    found, fence = [], ""
+def _headings(text: str, start: int) -> Iterator[Heading]:
+    fence = ""
     for line in _LINE.finditer(text, start):
         mark = line["fence"] or ""
         if fence:
@@ -34,8 +37,7 @@ def _headings(text: str, start: int) -> list[Heading]:
         elif mark:
             fence = mark
         else:
-            found.append(Heading(line.start(), _plain(line)))
-    return found
+            yield Heading(line.start(), _plain(line))
 
 
 def _plain(line: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from lxml.etree import HTMLParser
 
-from search_server.extracts import Extract, Heading
+from search_server.extracts import MOST_HEADINGS, Extract, Heading
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _PARAGRAPHS = frozenset({"p", "blockquote", "pre", "table", "ul", "ol", "dl", "figure"}) | _HEADINGS
@@ -48,7 +48,9 @@ class _Reading:
         self._kept_as_is += tag == "pre"
         self._in_title = tag == "title"
         self._break(tag)
-        if tag in _HEADINGS and not self._unseen:
+        if tag in _HEADINGS:  # Which ends one that was left open.
+            self._end_heading()
+        if tag in _HEADINGS and not self._unseen and len(self._headings) <= MOST_HEADINGS:
             self._heading = []
         self._space = self._space or tag in _CELLS
 
@@ -56,8 +58,8 @@ class _Reading:
         self._unseen -= tag in _UNSEEN
         self._kept_as_is -= tag == "pre"
         self._in_title = False
-        if tag in _HEADINGS and self._heading is not None:
-            self._end_heading(_SPACE.sub(" ", "".join(self._heading)).strip())
+        if tag in _HEADINGS:
+            self._end_heading()
         self._break(tag)
 
     def data(self, data: str) -> None:
@@ -75,8 +77,9 @@ class _Reading:
 
     def extract(self) -> Extract:
         title = _SPACE.sub(" ", "".join(self._title)).strip()
-        first = next((heading.text for heading in self._headings), None)
-        return Extract(title or first, "".join(self._pieces), self._headings)
+        first = next((heading.text for heading in self._headings if heading.text), None)
+        headings = self._headings if len(self._headings) <= MOST_HEADINGS else []
+        return Extract(title or first, "".join(self._pieces), headings)
 
     def _break(self, tag: str) -> None:
         wanted = 2 if tag in _PARAGRAPHS else 1 if tag in _LINES else 0
@@ -102,8 +105,8 @@ class _Reading:
         self._breaks, self._space = 0, False
         self._put(text)
 
-    def _end_heading(self, text: str) -> None:
-        if text:
+    def _end_heading(self) -> None:
+        if text := _SPACE.sub(" ", "".join(self._heading or ())).strip():
             self._headings[-1] = Heading(self._headings[-1].at, text)
         self._heading = None
 

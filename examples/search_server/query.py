@@ -8,13 +8,14 @@ import regex
 from mcpshape import UserError
 from search_server.words import words_of
 
-LONGEST = 1000
-"""Characters of a question."""
+LONGEST, MOST_TERMS, MOST_WORDS = 1000, 32, 100
+"""Characters, terms and words of a question; a long document is compared with each of its terms."""
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
 # A minus excludes only where a word may begin: full-text is a word with a hyphen.
 _PIECE = regex.compile(r'(?P<minus>(?<![^\s(])-)?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"()]+))')
 _EXCLUDES, _OR = frozenset({"NOT"}), frozenset({"OR", "|", "||"})
 _NOTHING = "The query has no word to search for."
+_TOO_MANY = "The query has too many words."
 _ONLY_EXCLUDED = "The query only says what to leave out."
 
 
@@ -61,7 +62,7 @@ def parse(text: str) -> Query:
     """What a question asks for.
 
     Raises:
-        UserError: There is nothing in it that could be found.
+        UserError: There is nothing in it that could be found, or too much.
     """
     groups: list[tuple[Term, ...]] = []
     excluded: list[Term] = []
@@ -72,14 +73,17 @@ def parse(text: str) -> Query:
         elif sign == "-":
             excluded.append(term)
         elif joins and groups:
-            groups[-1] = (*groups[-1], term)
+            groups[-1] = tuple(dict.fromkeys((*groups[-1], term)))
             joins = False
         else:
             groups.append((term,))
             joins = False
     if not groups:
         raise _nothing(_ONLY_EXCLUDED if excluded else _NOTHING)
-    return Query(tuple(groups), tuple(excluded))
+    terms = {*excluded, *(term for group in groups for term in group)}
+    if len(terms) > MOST_TERMS or sum(len(term.words) for term in terms) > MOST_WORDS:
+        raise UserError(_TOO_MANY, code="long_query", hint=f"Ask for {MOST_TERMS} different words or less.")
+    return Query(tuple(dict.fromkeys(groups)), tuple(dict.fromkeys(excluded)))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, Term | None]]:

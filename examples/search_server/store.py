@@ -56,11 +56,11 @@ def open_database(path: Path | None, *, most_pages: int | None = None) -> sqlite
 
 def is_usable(path: Path) -> bool:
     """Whether an index may be kept at a path: nothing is there, or one of our own."""
+    if not path.is_file():  # A pipe would never be read to its end.
+        return not path.exists()
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER)
-    except FileNotFoundError:
-        return True
     except OSError:
         return False
     is_ours = header.startswith(_MAGIC) and int.from_bytes(header[68:72]) == _APPLICATION

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from search_server.drafts import Draft, draft
 from search_server.folders import LARGEST, File, Folder, ReadError, Reason, files
 from search_server.index import Index
-from search_server.store import name_of
+from search_server.store import is_broken, name_of
 
 _LOG = logging.getLogger("search_server")
 _AT_ONCE, _CHARACTERS_AT_ONCE = 100, 2_000_000
@@ -63,7 +63,7 @@ class Update:
             for start in range(0, len(gone), _AT_ONCE):
                 self.index.write([], gone[start : start + _AT_ONCE])
             for batch in self._batches(changed):
-                self.index.write(batch)
+                self._write(batch)
                 self.tell(len(batch), len(changed))
         except sqlite3.Error as error:
             _LOG.warning("the index cannot be written (%s)", name_of(error))
@@ -74,6 +74,16 @@ class Update:
         finally:
             self.left.clear()
         return list(self._told())
+
+    def _write(self, batch: Sequence[Draft]) -> None:
+        """Put documents into the index; where there is no room for all of them, those that come first."""
+        try:
+            self.index.write(batch)
+        except sqlite3.Error as error:
+            if len(batch) == 1 or is_broken(error):
+                raise
+            for each in batch:
+                self.index.write([each])
 
     def _files(self, folder: Folder) -> Iterator[File]:
         try:
