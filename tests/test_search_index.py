@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from mcpshape import UserError
 from search_server import Config, build
-from search_server.folders import Folder
+from search_server.folders import Folder, files
 from search_server.index import Index
 from search_server.library import Library
 from search_server.store import ForeignFileError
-from test_search import answer, complaint
+from test_search import answer
 
 pytestmark = pytest.mark.anyio
 
@@ -95,6 +96,7 @@ def test_a_broken_index_is_made_anew(docs: Path, kept: Path, at: int) -> None:
     data = bytearray(kept.read_bytes())
     data[at + 100 : at + 3000] = bytes(2900)
     kept.write_bytes(data)
+    (docs / "1.txt").write_text("keel other")  # So that it is written to.
     second = Index(kept)
     served = library(docs, second)
     assert total(served) == 5
@@ -197,16 +199,23 @@ def test_an_index_that_breaks_while_it_is_used_is_made_anew(docs: Path, kept: Pa
     index.close()
 
 
-async def test_a_search_that_takes_too_long_is_an_error(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_takes_too_long_is_an_error(docs: Path) -> None:
     """C6: work is bounded, and the error says how to ask for less."""
     for number in range(300):
-        (docs / f"many{number}.txt").write_text(" ".join(f"k{each}" for each in range(300)))
-    config = Config(folders=[Folder("docs", docs)], every=60.0, patience=None)
-    async with Client(build(config)) as client:
-        await answer(client, "search_content", query="keel")
-        monkeypatch.setattr("search_server.index._PATIENCE", -1.0)
-        monkeypatch.setattr("search_server.index._STEPS", 1)
-        assert "fewer words" in await complaint(client, "search_content", query="k*")
+        (docs / f"many{number}.txt").write_text(" ".join(f"k{each}" for each in range(50)))
+    index = Index(slow_after=-1.0)
+    with pytest.raises(UserError) as raised:
+        total(library(docs, index), "k*")
+    assert "fewer words" in str(raised.value.hint)
+    index.close()
+
+
+def test_a_folder_of_too_many_documents_is_told(docs: Path) -> None:
+    """Bad input: those that are read are read, and that there are more is said."""
+    told: list[tuple[str, str]] = []
+    found = list(files(Folder("docs", docs), lambda *each: told.append(each), most=3))
+    assert len(found) == 3
+    assert told == [("docs", "too_many")]
 
 
 def test_many_can_ask_while_documents_change(docs: Path) -> None:

@@ -7,8 +7,9 @@ from search_server.config import Config, labelled, read_own, require_usable
 from search_server.doctor import examine
 from search_server.samples import SAMPLE
 from search_server.server import PREFIX, build
+from search_server.store import has_fts5
 from serving.arguments import add_answers, folder
-from serving.command import Command
+from serving.command import Command, UnusableError
 
 
 def main() -> None:
@@ -31,6 +32,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _config(options: argparse.Namespace) -> Config:
+    if not has_fts5():
+        raise UnusableError("the SQLite of this Python has no FTS5; use a Python that has it")
     own = read_own(options.config)
     index = options.index or own.kept_at()
     require_usable(index)

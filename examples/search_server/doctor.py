@@ -19,7 +19,7 @@ _REMEDIES = {
     "missing": "Check that the folder is there and may be read.",
     "unreadable": "Check that it may be read.",
     "too_large": "Split it into documents under 64 MB.",
-    "too_many": "Keep a folder under 100,000 documents.",
+    "too_many": "Keep a folder under 50,000 documents.",
     "binary": "It is no text; save it as UTF-8.",
     "not_yet_read": "Ask again.",
     "index_full": "Make room on the disk of the index, or set a greater index_mb.",

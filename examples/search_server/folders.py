@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from search_server.extracts import FORMATS, Format
 
-MOST, LARGEST = 100_000, 64 * 2**20
+MOST, LARGEST = 50_000, 64 * 2**20
 """Documents of one folder, and bytes of one document."""
 Reason = Literal[
     "missing", "unreadable", "too_large", "too_many", "binary", "not_yet_read", "index_full", "index_failed"
@@ -64,8 +64,8 @@ Tell = Callable[[str, Reason], None]
 """Is told of what is left out: its identity, and why."""
 
 
-def files(folder: Folder, tell: Tell) -> Iterator[File]:
-    """The documents of a folder and all below it, none of which is read.
+def files(folder: Folder, tell: Tell, *, most: int = MOST) -> Iterator[File]:
+    """The documents of a folder and all below it, at most so many, none of which is read.
 
     Links, hidden files and what is no regular file are passed by. So is what a name does not show to be a document.
 
@@ -81,7 +81,7 @@ def files(folder: Folder, tell: Tell) -> Iterator[File]:
                 waiting.append((f"{inner}/", entry.path))
             elif found := _file(entry, folder, inner):
                 count += 1
-                if count > MOST:
+                if count > most:
                     tell(folder.label, "too_many")
                     return
                 yield found

@@ -24,8 +24,7 @@ from search_server.query import Query
 from search_server.store import discard, is_broken, open_database
 from search_server.words import words_of
 
-_PATIENCE = 5.0
-_STEPS = 10_000
+_STEPS = 1000
 _SHIFT = 20
 # A word in a title counts as much as eight in the text, one in a path as much as three.
 _MATCHES = """
@@ -92,13 +91,14 @@ class Index:
     Args:
         path: Where it is kept from one start to the next.
         most_pages: How many pages of 4 KB it may have; what does not fit makes an update fail, as a full disk does.
+        slow_after: Seconds after which a search is given up.
 
     Raises:
         ForeignFileError: The file is something else.
     """
 
-    def __init__(self, path: Path | None = None, *, most_pages: int | None = None) -> None:
-        self._path, self._most_pages = path, most_pages
+    def __init__(self, path: Path | None = None, *, most_pages: int | None = None, slow_after: float = 5.0) -> None:
+        self._path, self._most_pages, self._slow_after = path, most_pages, slow_after
         self._lock = threading.RLock()
         self._known: dict[str, Known] = {}
         self._open()
@@ -188,7 +188,7 @@ class Index:
 
     @contextmanager
     def _bounded(self) -> Iterator[None]:
-        until = monotonic() + _PATIENCE
+        until = monotonic() + self._slow_after
         self._connection.set_progress_handler(lambda: monotonic() > until, _STEPS)
         try:
             yield

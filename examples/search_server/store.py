@@ -7,7 +7,7 @@ never touched.
 
 import logging
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from search_server.words import RULES
@@ -52,6 +52,16 @@ def open_database(path: Path | None, *, most_pages: int | None = None) -> sqlite
                 break
             discard(path)
     return _made(_connect("", most_pages))
+
+
+def has_fts5() -> bool:
+    """Whether the SQLite of this Python can search texts; nearly all can."""
+    with closing(_connect("", None)) as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+        except sqlite3.OperationalError:
+            return False
+        return True
 
 
 def is_usable(path: Path) -> bool:

@@ -50,8 +50,20 @@ class Update:
 
     def run(self) -> list[Gap]:
         """What is missing in the index after it. What cannot be read stays in it as it was."""
+        try:
+            return self._brought_up_to_date()
+        except sqlite3.Error as error:
+            if not is_broken(error):
+                return self._unwritten(error)
+        try:  # An index that turns out to be broken has been begun anew.
+            return self._brought_up_to_date()
+        except sqlite3.Error as error:
+            return self._unwritten(error)
+
+    def _brought_up_to_date(self) -> list[Gap]:
         self._gaps.clear()
         self._out_of_sight.clear()
+        self.left.clear()
         began = monotonic()
         seen = {file.identity: file for folder in self.folders for file in self._files(folder)}
         self.looking = monotonic() - began
@@ -59,20 +71,12 @@ class Update:
         changed = [file for name, file in seen.items() if name not in known or known[name].state != file.state]
         gone = [name for name in known if name not in seen and not name.startswith(tuple(self._out_of_sight))]
         self.left.update(file.folder.label for file in changed)
-        try:
-            for start in range(0, len(gone), _AT_ONCE):
-                self.index.write([], gone[start : start + _AT_ONCE])
-            for batch in self._batches(changed):
-                self._write(batch)
-                self.tell(len(batch), len(changed))
-        except sqlite3.Error as error:
-            _LOG.warning("the index cannot be written (%s)", name_of(error))
-            return [
-                *self._told(),
-                *self._unwritten("index_full" if name_of(error) == "SQLITE_FULL" else "index_failed"),
-            ]
-        finally:
-            self.left.clear()
+        for start in range(0, len(gone), _AT_ONCE):
+            self.index.write([], gone[start : start + _AT_ONCE])
+        for batch in self._batches(changed):
+            self._write(batch)
+            self.tell(len(batch), len(changed))
+        self.left.clear()
         return list(self._told())
 
     def _write(self, batch: Sequence[Draft]) -> None:
@@ -145,8 +149,12 @@ class Update:
             inner = sorted(name for name in names if "/" in name)
             yield Gap(folder, reason, len(inner) or None, _shown(inner[0]) if inner else None)
 
-    def _unwritten(self, reason: Reason) -> Iterator[Gap]:
-        return (Gap(folder.label, reason, self.left[folder.label] or None) for folder in self.folders)
+    def _unwritten(self, error: sqlite3.Error) -> list[Gap]:
+        _LOG.warning("the index cannot be written (%s)", name_of(error))
+        reason: Reason = "index_full" if name_of(error) == "SQLITE_FULL" else "index_failed"
+        missing = [Gap(folder.label, reason, self.left[folder.label] or None) for folder in self.folders]
+        self.left.clear()
+        return [*self._told(), *missing]
 
 
 def _shown(identity: str) -> str:
