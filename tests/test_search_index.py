@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from mcp import Client
 
 from mcpshape import UserError
@@ -15,7 +17,7 @@ from search_server import Config, build
 from search_server.folders import Folder, files
 from search_server.index import Index
 from search_server.library import Library
-from search_server.store import ForeignFileError
+from search_server.store import ForeignFileError, discard
 from test_search import answer
 
 pytestmark = pytest.mark.anyio
@@ -40,8 +42,8 @@ def kept(tmp_path: Path) -> Path:
     return tmp_path / "search.db"
 
 
-def library(docs: Path, index: Index, **settings: Any) -> Library:
-    return Library([Folder("docs", docs)], index, **{"every": 0.0, "patience": None, **settings})
+def library(docs: Path, index: Index, **options: Any) -> Library:
+    return Library([Folder("docs", docs)], index, **{"every": 0.0, "patience": None, **options})
 
 
 def total(served: Library, query: str = "keel") -> int:
@@ -101,6 +103,25 @@ def test_a_broken_index_is_made_anew(docs: Path, kept: Path, at: int) -> None:
     served = library(docs, second)
     assert total(served) == 5
     assert total(served, "number3") == 1
+    second.close()
+
+
+@given(at=st.floats(0, 1), damage=st.binary(min_size=1, max_size=5000))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_damage_stops_the_search(docs: Path, kept: Path, at: float, damage: bytes) -> None:
+    """Bad input: whatever stands in the file behind its header, there is an answer and every document can be read."""
+    discard(kept)
+    first = Index(kept)
+    library(docs, first).look()
+    first.close()
+    data = bytearray(kept.read_bytes())
+    place = 100 + int(at * (len(data) - 100))
+    data[place : place + len(damage)] = damage[: len(data) - place]
+    kept.write_bytes(data)
+    second = Index(kept)
+    served = library(docs, second)
+    assert served.search("keel", 10).total <= 5  # SQLite cannot notice every letter that is another one.
+    assert all(served.document(identity).identity == identity for identity in served.identities())
     second.close()
 
 

@@ -25,6 +25,8 @@ from search_server.store import discard, is_broken, open_database
 from search_server.words import words_of
 
 _STEPS = 1000
+# What damaged rows of a database that is sound otherwise are noticed by.
+_DAMAGES = (TypeError, UnicodeError)
 _SHIFT = 20
 # A word in a title counts as much as eight in the text, one in a path as much as three.
 _MATCHES = """
@@ -170,10 +172,20 @@ class Index:
             self._finalizer()
 
     def _open(self) -> None:
-        self._connection = open_database(self._path, most_pages=self._most_pages)
-        self._finalizer = weakref.finalize(self, self._connection.close)
-        rows = self._connection.execute("SELECT identity, id, state FROM documents")
-        self._known = {os.fsdecode(identity): Known(number, state) for identity, number, state in rows}
+        """Open the database, or a new one in place of one whose rows cannot be read."""
+        for is_last in (False, True):
+            self._connection = open_database(self._path, most_pages=self._most_pages)
+            self._finalizer = weakref.finalize(self, self._connection.close)
+            try:
+                rows = self._connection.execute("SELECT identity, id, state FROM documents")
+                self._known = {os.fsdecode(identity): Known(number, state) for identity, number, state in rows}
+            except (sqlite3.Error, *_DAMAGES):
+                self._finalizer()
+                if is_last or self._path is None:
+                    raise
+                discard(self._path)
+            else:
+                return
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -181,6 +193,9 @@ class Index:
         with self._lock:
             try:
                 yield
+            except _DAMAGES as error:
+                self.restart()
+                raise sqlite3.DatabaseError("a row is damaged") from error
             except sqlite3.DatabaseError as error:
                 if is_broken(error):
                     self.restart()

@@ -104,17 +104,21 @@ def _opened(path: Path, most_pages: int | None) -> sqlite3.Connection:
         if is_new:
             _made(connection)
         else:
-            _require_same_rules(connection)
+            _require_sound(connection)
         # After it is known to be ours, which its first page says: that is no longer written at once from here on.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-    except BaseException:
+    except BaseException as error:
         connection.close()
+        if isinstance(error, UnicodeError):  # What SQLite says of damage may quote it.
+            raise sqlite3.DatabaseError("it is damaged") from error
         raise
     return connection
 
 
-def _require_same_rules(connection: sqlite3.Connection) -> None:
+def _require_sound(connection: sqlite3.Connection) -> None:
+    if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        raise sqlite3.DatabaseError("it is damaged")
     if connection.execute("SELECT rules FROM about").fetchone() != (RULES,):
         raise sqlite3.DatabaseError("made by other rules")
 
