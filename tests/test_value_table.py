@@ -146,8 +146,13 @@ def test_a_root_that_is_no_object_stands_under_result(declared: Any, value: Any,
     assert toon.decode(Shape(encoder=Toon()).render(value, declared=declared).text) == {"result": told}
 
 
+def _alike(each: Any) -> str:
+    """What every process calls it, without an address."""
+    return re.sub(r" at 0x\w+", "", str(each))
+
+
 @pytest.mark.parametrize(
-    ("name", "annotation"), [(name, each) for name, refused in REFUSED.items() for each in refused], ids=str
+    ("name", "annotation"), [(name, each) for name, refused in REFUSED.items() for each in refused], ids=_alike
 )
 def test_a_type_that_cannot_be_told_is_refused_at_registration(name: str, annotation: Any) -> None:
     """Rule 7: with the path of the field and a remedy, and never in a call."""
