@@ -520,7 +520,6 @@ def test_no_secret_of_the_sample_leaks_by_any_tool_level_format_or_channel() -> 
         "list_calendars": [{}],
     }
     assert_no_leak(keyed, calls=calls, secrets=secrets, owner=tools)
-    assert_no_leak(shape)
 
 
 def _first(keyed: Shape, tools: CalendarTools, name: str, **arguments: Any) -> Any:
