@@ -1,5 +1,6 @@
 """Servers that run once a session, and one conversation for each way to ask them."""
 
+import fcntl
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from contract.places import PLACES, Servers
 
 NPM_PACKAGE = "@modelcontextprotocol/sdk@1.32.2"
 FOLDER = HERE.parents[1] / "build" / "typescript-client"
+CLIENT = FOLDER / "client.mjs"
 
 
 @pytest.fixture(scope="session")
@@ -30,11 +32,15 @@ def folder() -> Path:
     if not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("node and npm are not installed, so nothing was asked by the client of the TypeScript SDK")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    if not (FOLDER / "node_modules" / "@modelcontextprotocol").exists():
-        line = ["npm", "install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", NPM_PACKAGE]
-        done = subprocess.run(line, cwd=FOLDER, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-    shutil.copy(HERE / "client.mjs", FOLDER)
+    # Tests run in several processes: the first one installs, and none writes over what another one reads.
+    with (FOLDER / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (FOLDER / "node_modules" / "@modelcontextprotocol").exists():
+            line = ["npm", "install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", NPM_PACKAGE]
+            done = subprocess.run(line, cwd=FOLDER, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+        if not CLIENT.exists() or CLIENT.read_bytes() != (HERE / "client.mjs").read_bytes():
+            shutil.copy(HERE / "client.mjs", CLIENT)
     return FOLDER
 
 
