@@ -91,6 +91,7 @@ MANY = [
 ]
 
 
+@pytest.mark.no_cover  # Tracing doubles the time of so many rows, and no line is run by them alone.
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS)
 @pytest.mark.parametrize("options", [{"limit": 5000}, {"budget": Chars(300_000)}], ids=str)
 def test_a_long_list_pages_through_on_any_mix_of_replicas(encoder: Encoder, options: dict[str, Any]) -> None:
