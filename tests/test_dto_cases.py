@@ -507,11 +507,16 @@ async def test_b13_a_discriminated_union_with_optional_fields_fits_its_schema(ki
 SERVER = """
 import sys
 sys.path[:0] = {path!r}
+from pydantic import BaseModel
 from clients import make_server
 from mcpshape import Shape
 from mcpshape.encoders import {encoder}
-from test_dto_cases import Optional
 server = make_server({kind!r})
+
+class Optional(BaseModel):
+    title: str
+    location: str | None = None
+    tags: list[str] | None = None
 
 def events() -> list[Optional]:
     return [Optional(title="a")]
