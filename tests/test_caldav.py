@@ -37,6 +37,8 @@ from dav_servers import (
 )
 from radicale_server import PASSWORD, USER, Account, event, radicale
 
+pytestmark = pytest.mark.no_cover
+
 SAID = "what-only-the-server-said"
 SHORT = Limits(connect=2, read=0.3, refresh=5)
 HTML = Given(200, f"<html><body>{SAID}<br></body></html>".encode(), {"Content-Type": "text/html; said=" + SAID})

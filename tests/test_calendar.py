@@ -31,7 +31,7 @@ from mcpshape.encoders import Toon
 from mcpshape.testing import Secret, assert_no_leak
 from mcpshape.testing import decode as decode_any
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 BERLIN = ZoneInfo("Europe/Berlin")
 FIXED = ["--tz", "Europe/Berlin", "--now", "2026-07-13T10:20"]

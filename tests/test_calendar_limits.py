@@ -20,7 +20,7 @@ from mcpshape.testing import decode
 from test_calendar import command
 from test_ics_cases import calendar
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 UTC = ZoneInfo("UTC")
 NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from calendar_session import CALLS, FILE, REMAKE, Transport, transcript
 from sessions import lines
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from mcpshape.testing import decode
 from radicale_server import Account, radicale
 from test_calendar import command
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 ZONE = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 7, 13, 10, 20, tzinfo=ZONE)

@@ -22,7 +22,7 @@ from test_docs import ROOT, blocks, printed
 from test_operation import SECRET, WEEK, pages
 from test_settings import write
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 DEPLOY = ROOT / "docs" / "deploy"
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")

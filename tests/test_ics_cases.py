@@ -13,7 +13,7 @@ from calendar_server import Config, build
 from calendar_server.dtos import policy
 from mcpshape.testing import decode
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 BERLIN = "Europe/Berlin"
 

@@ -13,7 +13,7 @@ from mcpshape.testing import decode
 from replicas import CHEAP, MODES, Replica, call, replica
 from test_settings import write
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 CALLS, CLIENTS, SECONDS = 2000, 50, 120
 # The settings are written after so many answers, and every fifth time they hold another level.

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from calendar_server.links import OTHER, Link, find_link, service_of
 
+pytestmark = pytest.mark.no_cover
+
 
 def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())

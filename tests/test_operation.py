@@ -14,7 +14,7 @@ from mcpshape.testing import decode
 from replicas import CHEAP, MODES, Replica, calendar, call, replica, text_of
 from test_settings import write
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 SECRET = "0123456789abcdef-of-the-replicas"
 WEEK = {"start": "2026-07-13", "end": "2026-07-19"}

@@ -25,7 +25,7 @@ from calendar_server import Config, build
 from calendar_server.agenda import Agenda
 from mcpshape.testing import decode
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 ZONES = ("America/New_York", "Pacific/Kiritimati")
 DAY, WINDOW = timedelta(days=1), timedelta(days=91)
