@@ -9,8 +9,9 @@ SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/.*
 demo: $(VENV)/.installed
 	$(BIN)/python -m calendar_server.demo
 
+# A process for each core, and each file in one of them, since its tests share servers.
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --cov --cov-report=term
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
