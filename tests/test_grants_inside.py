@@ -23,6 +23,7 @@ from mcpshape import (
     Rows,
     Shape,
     Since,
+    Until,
     UserError,
 )
 from mcpshape.encoders import Json, Markdown
@@ -75,6 +76,26 @@ def test_a_count_over_held_rows_counts_what_they_show() -> None:
 def test_what_held_rows_hold_makes_no_difference(level: str) -> None:
     """B5, D03: two answers whose held rows differ in what these hide are the same, counts included."""
     assert_noninterference(at(level), Events, level, examples=150)
+
+
+class Slot(BaseModel):
+    time: Annotated[str, Since("minimal")]
+    start: Annotated[str, Until("minimal", then="time")]
+    place: Annotated[str, Since("minimal")]
+    held_at: Annotated[str | None, RowCap()] = None
+
+
+class Slots(BaseModel):
+    slots: list[Slot]
+
+
+def test_a_held_row_tells_in_the_words_of_the_wider_level_what_its_own_level_tells() -> None:
+    """D03: `time` stands for `start`, which the level of the row shows; `place` stands for nothing and is null."""
+    time = {"time": "9-10", "start": "9:00", "place": "Room A"}
+    value = Slots(slots=[Slot(**time, held_at="strict"), Slot(**time)])
+    held = {"time": "9-10", "place": None, "held_at": "strict"}
+    assert at("open").view(value).data["slots"] == [held, {"time": "9-10", "place": "Room A", "held_at": None}]
+    assert at("strict").view(value).data["slots"] == [{"start": "9:00"}, {"start": "9:00"}]
 
 
 def test_what_is_derived_from_rows_that_can_be_held_is_told_where_none_can_be() -> None:
