@@ -1,6 +1,7 @@
 """Write NAME_session.txt for each server without levels: what it says in a session over stdio, with its sample."""
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -20,12 +21,13 @@ REMAKE = "PYTHONPATH=tests python -m server_sessions"
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a server is asked, which calls what its ids stand for by a noun."""
+    """What a server is asked, which calls what its ids stand for by a noun; `volatile` is what no session repeats."""
 
     name: str
     noun: str
     options: Sequence[str]
     calls: Sequence[Call]
+    volatile: str = r"(?!)"
 
     @property
     def file(self) -> Path:
@@ -91,14 +93,38 @@ RELEASES = Script(
         ("get_diff", {**LUMEN, "cursor": "abcdefgh"}),
     ),
 )
-SCRIPTS = (RELEASES, TASKS)
+HANDBOOK, FIRST = "document-1", {"query": "handbook", "limit": 3}
+SEARCH = Script(
+    name="search",
+    noun="document",
+    options=[],
+    volatile=r'(?<=changed: )"?2\d{3}-\S+',  # When the sample was installed.
+    calls=(
+        ("search_content", FIRST),
+        ("search_content", {"query": '"flood gate" OR ice'}),
+        ("search_content", {"query": "crane -tide", "limit": 1, "format": "markdown"}),
+        ("search_content", {"query": "harb*", "folder": "harbour", "limit": 2}),
+        ("search_content", {"query": "no-such-thing"}),
+        ("search_content", {"query": "harbour", "folder": "attic"}),
+        ("search_content", {"query": "-tide"}),
+        ("search_content", {"query": "?!"}),
+        ("search_content", {"query": "tide", "limit": 51}),
+        ("search_content", {}),
+        ("get_document", {"document_id": HANDBOOK, "limit": 1}),
+        ("get_document", {"document_id": HANDBOOK, "limit": 1, "cursor": "cursor-1"}),
+        ("get_document", {"document_id": HANDBOOK, "format": "markdown"}),
+        ("get_document", {"document_id": "abcdefghijk"}),
+        ("get_document", {"document_id": HANDBOOK, "cursor": "abcdefgh"}),
+    ),
+)
+SCRIPTS = (RELEASES, SEARCH, TASKS)
 
 
 async def transcript(script: Script) -> str:
     """The whole file of a server."""
     heard = await both(lambda mode: _connected(script, mode), script.calls, script.noun)
     sections = "\n\n".join(f">>> {step}\n{answer}" for step, answer in heard.items())
-    return f"Made by {REMAKE}\n\n{sections}\n"
+    return re.sub(script.volatile, "…", f"Made by {REMAKE}\n\n{sections}\n")
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from mcpshape import Shape
 from mcpshape.encoders import Json, Markdown, Toon
 from mcpshape.testing import decode
 
-SERVERS = ("calendar_server", "releases_server", "tasks_server")
+SERVERS = ("calendar_server", "releases_server", "search_server", "tasks_server")
 _WORD = re.compile(r"\w+")
 
 
@@ -65,4 +65,4 @@ def shown(markdown: str) -> str:
     """What is read of a page: the text of its tokens, without the signs that mark it up."""
     tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
     inline = [child for token in tokens for child in (token.children or [token])]
-    return "\n".join([*(each.content for each in inline), *(str(each.attrs) for each in inline)])
+    return "\n".join(f"{each.content} {each.info} {each.attrs}" for each in inline)
