@@ -147,7 +147,9 @@ class Update:
             kinds.setdefault((identity.partition("/")[0], reason), []).append(identity)
         for (folder, reason), names in kinds.items():
             inner = sorted(name for name in names if "/" in name)
-            yield Gap(folder, reason, len(inner) or None, _shown(inner[0]) if inner else None)
+            # Nobody knows how many documents are in a folder that cannot be looked into.
+            count = None if any(name.endswith("/") for name in inner) else len(inner)
+            yield Gap(folder, reason, count or None, _shown(inner[0]) if inner else None)
 
     def _unwritten(self, error: sqlite3.Error) -> list[Gap]:
         _LOG.warning("the index cannot be written (%s)", name_of(error))
