@@ -43,7 +43,8 @@ def main() -> None:
             count = len(list(Path(folder, "docs").iterdir()))
             size = _size(Path(folder), "docs/*")
             print(f"\n{count:,} document{'s' if count > 1 else ''}, {size:.0f} MB", flush=True)
-            subprocess.run([sys.executable, __file__, kind, folder], check=True)  # noqa: S603 # It is this file.
+            for step in (kind, "again"):
+                subprocess.run([sys.executable, __file__, step, folder], check=True)  # noqa: S603 # It is this file.
 
 
 def vocabulary(chosen: random.Random) -> list[str]:
@@ -81,8 +82,8 @@ def write_long(folder: Path) -> None:
     (folder / "long.txt").write_text((f"{piece} " * (LONG_MB * 2**20 // len(piece) + 1))[: LONG_MB * 2**20])
 
 
-async def measure(folder: Path, *, is_long: bool) -> None:
-    """Print what a server of the files in a folder costs."""
+async def measure(folder: Path, kind: str) -> None:
+    """Print what a server of the files in a folder costs, or what it does when it is started again."""
     chosen = random.Random(2)
     words = vocabulary(random.Random(1))
     began = perf_counter()
@@ -91,10 +92,13 @@ async def measure(folder: Path, *, is_long: bool) -> None:
         _, first = await _ask(client, "search_content", query=words[20])
         taken = perf_counter() - began
         total = (first.structured_content or {})["total"]
-        _tell("the first answer", f"{taken:.1f} s, {total:,} found", taken <= FIRST_ANSWER, f"{FIRST_ANSWER:g} s")
+        name = "the first answer" if kind != "again" else "the same with the index that is kept"
+        _tell(name, f"{taken:.1f} s, {total:,} found", taken <= FIRST_ANSWER, f"{FIRST_ANSWER:g} s")
+        if kind == "again":
+            return
         await _measure_searches(client, words, chosen)
-        await _measure_pages(client, (first.structured_content or {})["results"][0]["id"], is_long=is_long)
-        if not is_long:
+        await _measure_pages(client, (first.structured_content or {})["results"][0]["id"], is_long=kind == "long")
+        if kind == "many":
             await _measure_change(client, folder / "docs", words)
     _tell("the index", f"{_size(folder, 'search.db*'):.0f} MB")
     # Linux counts in kB, macOS in bytes.
@@ -161,11 +165,11 @@ def _tell_times(name: str, times: Sequence[float], most: float | None = None) ->
 
 def _tell(name: str, figures: str, is_met: bool | None = None, aim: str = "") -> None:
     verdict = "" if is_met is None else f"  (aim: {aim}: {'pass' if is_met else 'FAIL'})"
-    print(f"  {name:33} {figures}{verdict}", flush=True)
+    print(f"  {name:36} {figures}{verdict}", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        anyio.run(lambda: measure(Path(sys.argv[2]), is_long=sys.argv[1] == "long"))
+        anyio.run(measure, Path(sys.argv[2]), sys.argv[1])
     else:
         main()

@@ -11,6 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from readmes import block, readme, tools
 from search_server.config import Config, read_own
 from search_server.extracts import FORMATS
 from search_server.server import build
@@ -18,17 +19,12 @@ from search_server.tools import shape
 from test_search import paths, serving
 
 pytestmark = pytest.mark.anyio
-README = (Path(__file__).parents[1] / "examples" / "search_server" / "README.md").read_text(encoding="utf-8")
+README = readme("search_server")
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-def block(language: str) -> str:
-    (found,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-    return str(found)
 
 
 async def test_the_recorded_answer_is_what_the_command_gives() -> None:
@@ -46,13 +42,13 @@ async def test_the_recorded_answer_is_what_the_command_gives() -> None:
     def plain(value: object) -> object:
         return json.loads(re.sub(r"\b[a-p][a-z2-7]{10}\b", "ID", json.dumps(value)))
 
-    assert plain(answered) == plain(json.loads(block("json")))
+    assert plain(answered) == plain(json.loads(block(README, "json")))
 
 
 async def test_the_settings_hold(tmp_path: Path) -> None:
     """All keys that are shown are known, and mean what the text says."""
     file = tmp_path / "search.toml"
-    file.write_text(block("toml"))
+    file.write_text(block(README, "toml"))
     (tmp_path / "archive").mkdir()
     (tmp_path / "archive" / "old.txt").write_bytes("Übergang".encode("cp1252"))
     own = read_own(file)
@@ -75,6 +71,6 @@ async def test_the_questions_find_what_they_promise() -> None:
 
 def test_the_page_names_every_tool_and_every_ending() -> None:
     """A13: a tool or an ending more is a word more."""
-    assert set(re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE)) >= set(shape.tools)
+    assert tools(README) >= set(shape.tools)
     (files,) = re.findall(r"^- Files that end in (.*?), in the$", README, re.MULTILINE | re.DOTALL)
     assert re.findall(r"`\.(\w+)`", files) == list(FORMATS)
