@@ -23,6 +23,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/projection.py
 	$(BIN)/python benchmarks/pages.py
 	$(BIN)/python benchmarks/calendars.py
+	$(BIN)/python benchmarks/documents.py
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .

@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel, Field
 
 from calendar_data.accounts import Entry, Looked, ZoneName, entry_remedy, looked_entries, looked_files
 from calendar_data.components import EVENTS
+from serving import own_settings
 from serving.own_settings import STRICT, keys
-from serving.own_settings import read_own as read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +64,6 @@ OWN_SETTINGS = keys(OwnSettings)
 """The keys of the settings file that are this server's own."""
 
 
-def read_own(path: Path | None) -> OwnSettings:
-    """What a settings file says of the calendars; other keys are left to mcpshape.
-
-    Raises:
-        DefinitionError: It is broken. All mistakes are named, none of them with what stands there.
-    """
-    return read(path, OwnSettings, _remedy)
-
-
 def _remedy(where: str) -> str:
     key, *inner = where.split(".")
     if key == "zone":
@@ -79,3 +71,7 @@ def _remedy(where: str) -> str:
     if key == "me":
         return "Write a list of e-mail addresses."
     return entry_remedy(bool(inner), key, "A calendar")
+
+
+read_own = partial(own_settings.read_own, model=OwnSettings, remedy=_remedy)
+"""What a settings file says of the calendars; other keys are left to mcpshape."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,8 +16,8 @@ from releases_server.keys import Key
 from releases_server.pulled import Pulled
 from releases_server.samples import sample_folders, sample_pulled
 from releases_server.store import Store
+from serving import own_settings
 from serving.own_settings import STRICT, keys
-from serving.own_settings import read_own as read
 
 Word = Annotated[str, Field(min_length=1)]
 
@@ -113,17 +114,12 @@ OWN_SETTINGS = keys(OwnSettings)
 """The keys of the settings file that are this server's own."""
 
 
-def read_own(path: Path | None) -> OwnSettings:
-    """What a settings file says of the account and its drafts; other keys are left to mcpshape.
-
-    Raises:
-        DefinitionError: It is broken. All mistakes are named, none of them with what stands there.
-    """
-    return read(path, OwnSettings, _remedy)
-
-
 def _remedy(where: str) -> str:
     key = where.partition(".")[0]
     if key == "metadata":
         return "Write [[metadata]] with app and path, and platform if the folder is of one alone."
     return "Write a list of bundle ids." if key == "only" else "Write a text."
+
+
+read_own = partial(own_settings.read_own, model=OwnSettings, remedy=_remedy)
+"""What a settings file says of the account and its drafts; other keys are left to mcpshape."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,8 @@ from mcpshape.errors import Problem
 from search_server.decoding import encoding_of
 from search_server.folders import Folder
 from search_server.store import is_usable
+from serving import own_settings
 from serving.own_settings import STRICT, keys
-from serving.own_settings import read_own as read
 
 _KB_A_PAGE = 4
 
@@ -111,15 +112,6 @@ OWN_SETTINGS = keys(OwnSettings)
 """The keys of the settings file that are this server's own."""
 
 
-def read_own(path: Path | None) -> OwnSettings:
-    """What a settings file says of the documents; other keys are left to mcpshape.
-
-    Raises:
-        DefinitionError: It is broken. All mistakes are named, none of them with what stands there.
-    """
-    return read(path, OwnSettings, _remedy)
-
-
 def labelled(paths: Sequence[Path], taken: Sequence[Folder] = ()) -> list[Folder]:
     """Folders that go by their own names; of two with the same name, the second one has a number."""
     found = list(taken)
@@ -148,3 +140,7 @@ def _remedy(where: str) -> str:
     if where.startswith("index"):
         return "index is the path of a file, and index_mb a number of megabytes."
     return "Write [[folders]]. A folder has a label without a slash and a path; an encoding may go with them."
+
+
+read_own = partial(own_settings.read_own, model=OwnSettings, remedy=_remedy)
+"""What a settings file says of the documents; other keys are left to mcpshape."""
