@@ -154,7 +154,7 @@ async def test_folders_that_are_no_locales_are_named_and_never_read_as_one(tmp_p
     answer = await metadata(tmp_path, files, small_account())
     assert answer["draft_locales"] == ["ar-SA", "en-US"]
     assert answer["ignored"] == [
-        {"name": "android", "reason": "android", "instead": None},
+        {"name": "android", "reason": "google_play", "instead": None},
         {"name": "ar", "reason": "no_locale", "instead": "ar-SA"},
         {"name": "en_US", "reason": "no_locale", "instead": "en-US"},
     ]
@@ -270,7 +270,7 @@ async def test_folders_of_google_play_are_ignored_and_said_to_be(tmp_path: Path)
     files = {"Android/en-US/changelogs/14.txt": "x" * 568, "Android/en-US/title.txt": "T"}
     answer = await metadata(tmp_path, files, small_account())
     assert answer["draft_locales"] == []
-    assert [each["reason"] for each in answer["ignored"]] == ["android"]
+    assert [each["reason"] for each in answer["ignored"]] == ["google_play"]
     assert not [each for each in answer["entries"] if each["draft"]]
     async with Client(server(Config())) as client:
         described = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}

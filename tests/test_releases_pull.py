@@ -35,6 +35,7 @@ from app_store import (
 from mcpshape import UserError
 from releases_server.cli import COMMAND
 from releases_server.connect import Connect, Patience
+from releases_server.fields import FIELDS
 from releases_server.keys import Key, Tokens
 from releases_server.pull import Report, pull
 from releases_server.pulled import Pulled
@@ -405,31 +406,66 @@ def test_two_pulls_at_once_are_one_and_an_error(tmp_path: Path) -> None:
         with alone(tmp_path / "store" / "current"):
             assert refused(tmp_path, server).code == "store_busy"
         pull_from(tmp_path, server)
-    assert len([each for each in (tmp_path / "store").iterdir() if each.name.startswith("pull-")]) == 2
+    assert len(generations(tmp_path)) == 2
 
 
 def test_readers_see_the_old_or_the_new_and_never_half(tmp_path: Path) -> None:
-    """While pulls go on, each look at the store is at one of them."""
+    """While pulls go on, all that one look at the store tells is of one of them."""
     seen, is_over = set(), threading.Event()
+    description = FIELDS[5]
 
     def read() -> None:
         while not is_over.is_set():
-            (found,) = Pulled(Store(tmp_path / "store")).apps()
-            texts = Pulled(Store(tmp_path / "store")).texts(found.versions[0], found.infos[0])
-            seen.add((found.name, len(found.versions), len(texts.locales)))
+            pulled = Pulled(Store(tmp_path / "store")).pinned()
+            (found,) = pulled.apps()
+            texts = pulled.texts(found.versions[0], found.infos[0])
+            seen.add((found.name, texts.of("en-US", description)))
 
     with app_store(small_account()) as server:
-        pull_from(tmp_path, server)
         readers = [threading.Thread(target=read) for _ in range(2)]
-        for each in readers:
-            each.start()
         for place in range(8):
+            texts = version_texts(en_US={"description": f"Lumen {place}"})
             server.account.lists["v1/apps"] = [app("1", f"Lumen {place}", "com.example.lumen")]
+            server.account.lists["v1/appStoreVersions/v2/appStoreVersionLocalizations"] = texts
             pull_from(tmp_path, server)
+            if not place:
+                for each in readers:
+                    each.start()
         is_over.set()
         for each in readers:
             each.join()
-    assert seen <= {(name, 2, 1) for name in ("Lumen", *(f"Lumen {place}" for place in range(8)))}
+    assert seen
+    assert all(name == text for name, text in seen)
+
+
+def test_a_pull_that_is_killed_leaves_the_store_as_it_was(tmp_path: Path) -> None:
+    """The next one is not kept waiting, and takes away what was left."""
+    is_asked, may_go = threading.Event(), threading.Event()
+
+    def hang(path: str, _number: int) -> None:
+        if path.endswith("appStoreVersionLocalizations"):
+            is_asked.set()
+            may_go.wait(30)
+
+    with app_store(small_account()) as server:
+        pull_from(tmp_path, server)
+        server.answering = hang
+        line = [sys.executable, "-m", "releases_server.cli", "pull", "--config", str(settings(tmp_path, server))]
+        with subprocess.Popen(line) as pulling:
+            assert is_asked.wait(30)
+            pulling.kill()
+        may_go.set()
+        assert numbers(tmp_path) == ["2.0", "1.0"]
+        assert len(generations(tmp_path)) == 2
+        assert generations(tmp_path) > {(tmp_path / "store/current").read_text()}
+        server.answering = lambda *_: None
+        left = generations(tmp_path) - {(tmp_path / "store/current").read_text()}
+        pull_from(tmp_path, server)
+    assert not generations(tmp_path) & left
+
+
+def generations(tmp_path: Path) -> set[str]:
+    return {each.name for each in (tmp_path / "store").iterdir() if each.name.startswith("pull-")}
 
 
 LIMITED = """
@@ -460,7 +496,7 @@ def test_a_full_disk_ends_the_pull_and_loses_nothing(tmp_path: Path) -> None:
     assert "The disk is full." in ended.stderr
     assert "Traceback" not in ended.stderr
     assert numbers(tmp_path) == ["2.0", "1.0"]
-    assert len([each for each in (tmp_path / "store").iterdir() if each.name.startswith("pull-")]) == 1
+    assert len(generations(tmp_path)) == 1
 
 
 @on_posix

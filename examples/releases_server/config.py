@@ -13,7 +13,7 @@ from mcpshape.errors import Problem
 from releases_server.choice import Folder
 from releases_server.connect import API
 from releases_server.keys import Key
-from releases_server.pulled import Pulled
+from releases_server.pulled import Pinned, Pulled
 from releases_server.samples import sample_folders, sample_pulled
 from releases_server.store import Store
 from serving import own_settings
@@ -46,7 +46,7 @@ class Config:
     @property
     def pulled(self) -> Pulled:
         """What was pulled."""
-        return sample_pulled() if self.is_sample else Pulled(Store(self.store) if self.store else None)
+        return sample_pulled() if self.is_sample else Pulled(Store(self.store) if self.store else Pinned())
 
     @property
     def known_folders(self) -> Sequence[Folder]:

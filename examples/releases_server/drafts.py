@@ -14,7 +14,7 @@ from releases_server.locales import locale_of, suggest_locale
 State = Literal["text", "empty", "default", "absent", "unreadable"]
 """What a file says: a text; nothing, so that deliver skips it; the text of the folder `default`, having none itself."""
 
-Reason = Literal["no_locale", "same_locale", "android", "no_such_field", "and_more"] | Trouble
+Reason = Literal["no_locale", "same_locale", "google_play", "no_such_field", "and_more"] | Trouble
 """Why deliver, or this server, does not read something that is in the folder."""
 
 _DEFAULT = "default"
@@ -104,7 +104,7 @@ class _Reading:
             elif locale:
                 chosen[locale] = name
             elif name.casefold() == "android":
-                self._ignored.append(Ignored(name, "android"))
+                self._ignored.append(Ignored(name, "google_play"))
             elif name.casefold() not in {_DEFAULT, *_OTHER}:
                 self._ignored.append(Ignored(_shown(name), "no_locale", suggest_locale(name)))
         return chosen

@@ -51,6 +51,7 @@ def open_page(
         UserError: There is no such app, platform, version, locale or field, its texts were not pulled, or its drafts
             cannot be read.
     """
+    pulled = pulled.pinned()
     chosen = choose(find_app(pulled.apps(), app, folders), platform, version)
     texts = pulled.texts(chosen.version, chosen.info)
     if version is not None and "version_text" not in texts.read:

@@ -3,14 +3,14 @@
 import re
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
 
 from mcpshape import UserError
 from releases_server.fields import Field, Owner
 from releases_server.index import opened
 from releases_server.states import UNKNOWN, Phase, is_editable, is_ended, is_removed, make_phase, told_state
-from releases_server.store import Generation, Store, damaged
+from releases_server.store import Generation, damaged
 
 Found = TypeVar("Found")
 
@@ -90,12 +90,38 @@ class Account:
     pulled_at: str | None = None
 
 
+class Holder(Protocol):
+    """Something with a generation in force, such as a store."""
+
+    def current(self) -> Generation | None:
+        """The generation in force, if there is one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A generation that stays in force, whatever is pulled meanwhile; or none."""
+
+    generation: Generation | None = None
+
+    def current(self) -> Generation | None:
+        return self.generation
+
+
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """What the store holds now, if there is one. Each method looks at what is in force when it is called."""
+    """What was pulled. Each method looks at what is in force when it is called."""
 
-    store: Store | None
+    holder: Holder
     is_index_kept: bool = True
+
+    def pinned(self) -> "Pulled":
+        """What is in force now, for several looks that have to fit together.
+
+        Raises:
+            UserError: The store is damaged.
+        """
+        return replace(self, holder=Pinned(self.holder.current()))
 
     def account(self) -> Account:
         """Whose apps they are.
@@ -103,7 +129,7 @@ class Pulled:
         Raises:
             UserError: The store is damaged.
         """
-        generation = self._current()
+        generation = self.holder.current()
         about = generation.about() if generation else {}
         said = (about.get("issuer_id"), about.get("pulled_at"))
         return Account(*(each if isinstance(each, str) else None for each in said))
@@ -129,12 +155,9 @@ class Pulled:
             owners["info_text"] = info.id
         return self._ask(lambda connection: _texts(connection, owners)) or Texts({}, frozenset())
 
-    def _current(self) -> Generation | None:
-        return self.store.current() if self.store else None
-
     def _ask(self, question: Callable[[sqlite3.Connection], Found]) -> Found | None:
         """An answer of the index, which is made in memory where the one on the disk fails."""
-        generation = self._current()
+        generation = self.holder.current()
         if generation is None:
             return None
         try:
@@ -142,12 +165,12 @@ class Pulled:
         except sqlite3.Error:
             return self._asked_again(question)
         except UserError:
-            if self._current() == generation:
+            if self.holder.current() == generation:
                 raise
             return self._asked_again(question)  # A pull that ended meanwhile put another one in its place.
 
     def _asked_again(self, question: Callable[[sqlite3.Connection], Found]) -> Found:
-        generation = self._current()
+        generation = self.holder.current()
         if generation is None:
             raise damaged()
         try:

@@ -58,7 +58,8 @@ class ReleaseTools:
         planned, active, paused or complete, with the day and the percentage of users while under way; {null} means to
         all at once, unknown that it was not pulled. Versions that are not listed are counted as older_versions.
         """
-        return make_apps(self.pulled.account(), self.pulled.apps(), self.folders)
+        pulled = self.pulled.pinned()
+        return make_apps(pulled.account(), pulled.apps(), self.folders)
 
     @shape.tool(
         page="versions",

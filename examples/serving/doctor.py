@@ -59,8 +59,10 @@ class Doctor:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # A terminal may not have the letters of what is read.
         logging.disable(logging.WARNING)  # All is read again below, where it is said what is wrong with it.
-        answers = anyio.run(self._ask)
-        logging.disable(logging.NOTSET)
+        try:
+            answers = anyio.run(self._ask)
+        finally:
+            logging.disable(logging.NOTSET)
         began = perf_counter()
         lines = self.read()
         print(self.heading)
