@@ -457,6 +457,7 @@ async def test_space_that_deliver_keeps_is_content(tmp_path: Path) -> None:
     """Ruby strips ASCII space alone."""
     answer = await metadata(tmp_path, {"en-US/name.txt": "\u3000Lumen "}, small_account(), locale="en-US", field="name")
     assert answer["whole"]["draft"] == "\u3000Lumen"
+    assert answer["whole"]["dirty"] is True
 
 
 async def test_the_default_folder_fills_in_for_files_that_are_absent(tmp_path: Path) -> None:
@@ -530,6 +531,15 @@ async def test_files_that_deliver_does_not_read_are_said(tmp_path: Path) -> None
         "en-US/Keywords.txt": "keywords.txt",
         "en-US/whatsNew.txt": "release_notes.txt",
     }
+
+
+async def test_a_file_with_two_names_is_read_once(tmp_path: Path) -> None:
+    """As on disks that do not tell the case of letters: what deliver reads is not said to be ignored."""
+    folder = write(tmp_path / "metadata", {"en-US/name.txt": "Lumen 2"})
+    (folder / "en-US/Name.txt").hardlink_to(folder / "en-US/name.txt")
+    answer = await ask(config(small_account().write(tmp_path / "store"), folder), "get_metadata", app=APP)
+    assert "ignored" not in answer
+    assert entry(answer, "en-US", "name")["draft"] == "Lumen 2"
 
 
 async def test_release_notes_of_a_first_version_are_skipped(tmp_path: Path) -> None:

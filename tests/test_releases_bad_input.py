@@ -375,6 +375,7 @@ async def test_an_app_without_versions_or_information_is_told(tmp_path: Path) ->
     assert entry(answer, "en-US", "name")["dirty"] is None
     changes = await ask(configured, "get_diff", app=APP)
     assert changes["skipped"] == [{"locale": "en-US", "field": "name", "reason": "not_pulled"}]
+    assert "no version yet" in await refused(configured, "get_metadata", app=APP, version="1.0")
 
 
 async def test_a_version_without_pulled_texts_is_refused(tmp_path: Path) -> None:

@@ -85,7 +85,8 @@ def choose(app: App, platform: str | None, number: str | None) -> Chosen:
         asked = [each for each in versions if number.casefold() in _names(each)]
         if not asked:
             known = ", ".join(str(each.number) for each in versions[:_MOST_NAMED])
-            raise UserError("There is no such version.", hint=f"Ask for one of {known}.", code="unknown_version")
+            hint = f"Ask for one of {known}." if known else "The app has no version yet; ask without one."
+            raise UserError("There is no such version.", hint=hint, code="unknown_version")
         version = asked[0]
     return Chosen(app, platform, version, _info(app.infos, version))
 

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from releases_server.drafts import Draft, Drafts
 from releases_server.dtos import Kind, Line, Why
 from releases_server.fields import FIELDS, Field
+from releases_server.files import plain
 from releases_server.lengths import Measure, measure
 from releases_server.pulled import Texts
 
@@ -65,8 +66,8 @@ class Row:
 
     def _spelled(self, text: str | None) -> str:
         """A text without what nobody can see: how letters are composed, how lines end, and space around it."""
-        plain = unicodedata.normalize("NFC", _unbroken(text or "")).strip()
-        return plain.casefold() if self.field.owner == "info" else plain
+        composed = unicodedata.normalize("NFC", plain(text or ""))
+        return composed.casefold() if self.field.owner == "info" else composed
 
 
 def compare(texts: Texts, drafts: Drafts, *, is_first: bool) -> list[Row]:
@@ -105,8 +106,4 @@ def compare_lines(before: str, after: str) -> Iterator[Line]:
 
 
 def _lines(text: str) -> Sequence[str]:
-    return _unbroken(text).split("\n")
-
-
-def _unbroken(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return plain(text).split("\n")

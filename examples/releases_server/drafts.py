@@ -118,7 +118,7 @@ class _Reading:
             return
         for name in names:
             self._take(locale, name, folder, f"{name}.txt")
-        self._report_files(f"{folder}/", files, {f"{name}.txt" for name in names})
+        self._report_files(folder, files, {f"{name}.txt" for name in names})
 
     def _take(self, locale: str | None, name: str, *parts: str) -> None:
         try:
@@ -140,11 +140,15 @@ class _Reading:
                 for each in locales if draft.text else ():
                     self._texts.setdefault((each, name), Draft("default", draft.text))
 
-    def _report_files(self, where: str, files: Collection[str], known: Collection[str]) -> None:
+    def _report_files(self, folder: str, files: Collection[str], known: Collection[str]) -> None:
         for name in files:
-            if name.casefold().endswith(".txt") and name not in known:
-                meant = suggest_file(name) if where else None
-                self._ignored.append(Ignored(_shown(where + name), "no_such_field", meant))
+            if name.casefold().endswith(".txt") and not self._is_read(folder, name, known):
+                shown = _shown(f"{folder}/{name}" if folder else name)
+                self._ignored.append(Ignored(shown, "no_such_field", suggest_file(name) if folder else None))
+
+    def _is_read(self, folder: str, name: str, known: Collection[str]) -> bool:
+        lower = name.casefold()
+        return name in known or (lower in known and self._metadata.is_same(folder, name, lower))
 
 
 def _listed(folder: Path) -> tuple[list[str], list[str]]:

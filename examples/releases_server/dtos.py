@@ -63,7 +63,7 @@ class Versions(BaseModel):
 class Ignored(BaseModel):
     """Something in the metadata folder that is not read, and the name that it should probably have."""
 
-    name: str | None
+    name: Annotated[str | None, Clip(100)]
     reason: Reason
     instead: str | None
 

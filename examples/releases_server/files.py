@@ -71,6 +71,13 @@ class Metadata:
         finally:
             os.close(opened)
 
+    def is_same(self, folder: str, name: str, other: str) -> bool:
+        """Whether two names in a folder are of one file, as in file systems that do not tell the case of letters."""
+        try:
+            return Path(self.folder, folder, name).samefile(Path(self.folder, folder, other))
+        except OSError:
+            return False
+
     def _require_inside(self, real: Path) -> None:
         if not real.is_relative_to(self._real):
             raise UnreadableError("leads_outside")
@@ -86,7 +93,8 @@ class Metadata:
         if seen.st_nlink > 1 and _number(seen) in self._secrets:
             raise UnreadableError("leads_outside")
         try:
-            return os.read(opened, _LARGEST)
+            with os.fdopen(opened, "rb", closefd=False) as file:
+                return file.read(_LARGEST)
         except OSError as error:
             raise UnreadableError("forbidden") from error
 
@@ -100,4 +108,9 @@ def _text(raw: bytes) -> str:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UnreadableError("not_utf8") from error
+    return plain(text)
+
+
+def plain(text: str) -> str:
+    """A text without space around it, with line feeds alone between its lines."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip(_STRIPPED)
