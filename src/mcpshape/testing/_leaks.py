@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from mcpshape._guards import decide
+from mcpshape._nodes import Declared
 from mcpshape._shaped import Record
 from mcpshape._tool import Tool
 from mcpshape.encoders import Json, Markdown, Toon, name_formats
@@ -88,13 +89,14 @@ def assert_no_leak(
 def find_leaks(shape: Shape, *, calls: Calls, secrets: Sequence[Secret], owner: object = None) -> Iterator[Leak]:
     """The leaks that `assert_no_leak` complains about."""
     usual = name_formats(shape.encoder, (Toon(), Markdown(), Json()))
+    planted_in = {name: _drawn(tool.plan.declared) for name, tool in shape.tools.items()}
     for encoder in usual.values():
         for grant in all_grants(shape.policy):
             records = _Records()
             served = shape.using(encoder=encoder, grant=grant, structured=True, sinks=[records])
             hidden = [secret for secret in secrets if not secret.may_leave(grant)]
             for tool in served.tools.values():
-                yield from _leaked_canaries(tool, served, grant)
+                yield from _leaked_canaries(tool, served, grant, planted_in[tool.name])
                 texts = [{"description": tool.description, "schema": json.dumps(tool.output_schema)}]
                 texts += [_call(tool, owner, arguments, records) for arguments in calls.get(tool.name, ())]
                 for secret, channel in _found(hidden, texts):
@@ -107,7 +109,20 @@ def _found(hidden: Sequence[Secret], texts: Sequence[Mapping[str, str]]) -> Iter
             yield from ((secret, channel) for secret in hidden if secret.value in text)
 
 
-def _leaked_canaries(tool: Tool, served: Shape, grant: Grant | None) -> Iterator[Leak]:
+def _drawn(declared: Declared) -> list[Any]:
+    """The values that a DTO is checked with, the same ones at every level and in every format."""
+    values: list[Any] = []
+
+    @settings(max_examples=20, deadline=None, database=None, derandomize=True, suppress_health_check=SLOW)
+    @given(planted(declared))
+    def collect(value: Any) -> None:
+        values.append(value)
+
+    collect()
+    return values
+
+
+def _leaked_canaries(tool: Tool, served: Shape, grant: Grant | None, values: Sequence[Any]) -> Iterator[Leak]:
     """Canaries in the answers of a tool of which the plan says that they are withheld."""
     allowed = {
         f"{record.name}.{field.key}"
@@ -116,15 +131,10 @@ def _leaked_canaries(tool: Tool, served: Shape, grant: Grant | None) -> Iterator
         if not isinstance(decide(tool.plan, record, field, grant), Drop | Mask)
     }
     told: set[tuple[str, str]] = set()
-
-    @settings(max_examples=20, deadline=None, database=None, derandomize=True, suppress_health_check=SLOW)
-    @given(planted(tool.plan.declared))
-    def collect(value: Any) -> None:
+    for value in values:
         answered = served.answer(tool.name, value, grant=grant)
         for channel, text in (("text", answered.text), ("structured part", json.dumps(answered.structured))):
             told.update((channel, path) for path in _CANARY.findall(text))
-
-    collect()
     level = grant.level if grant else None
     yield from (Leak(tool.name, level, channel, path) for channel, path in told if path not in allowed)
 

@@ -30,16 +30,16 @@ def assert_noninterference(shape: Shape, declared: Any, level: str | None = None
     """
     plan = compile_plan(declared, shape.policy, "noninterference")
     grant = shape.policy.grant(level) if shape.policy else None
+    encoders: tuple[Encoder, ...] = (Toon(), Markdown(), Json())
+    served = {encoder.name: shape.using(encoder=encoder, structured=True) for encoder in encoders}
 
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=SLOW)
     @given(pairs(plan, grant))
     def check(pair: tuple[Any, Any]) -> None:
-        encoders: tuple[Encoder, ...] = (Toon(), Markdown(), Json())
-        for encoder in encoders:
-            served = shape.using(encoder=encoder, structured=True)
-            one, other = (served.render(value, grant=grant, declared=declared) for value in pair)
+        for name, each in served.items():
+            one, other = (each.render(value, grant=grant, declared=declared) for value in pair)
             if one != other:
-                raise AssertionError(f"{encoder.name} at {level} tells two values apart that agree on what it shows")
+                raise AssertionError(f"{name} at {level} tells two values apart that agree on what it shows")
 
     check()
 
