@@ -25,7 +25,7 @@ from releases_server import Config, build
 from releases_server.choice import Folder
 from releases_server.samples import LUMEN
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 APP = "com.example.lumen"
 

@@ -25,7 +25,7 @@ from releases_server.store import Store
 from releases_server.tools import shape
 from test_releases import APP, ask, call, config, entry, metadata, pages, refused, write
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 CANARY = "hunter2-canary"
 FORMATS = ("toon", "markdown", "json")

@@ -15,6 +15,8 @@ from releases_server.tools import shape
 from test_releases import write
 from test_releases_pull import settings
 
+pytestmark = pytest.mark.no_cover
+
 COMMAND = "mcpshape-releases"
 README = readme("releases_server")
 

@@ -22,7 +22,7 @@ from search_server.config import labelled
 from search_server.folders import Folder
 from search_server.samples import SAMPLE
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 FORMATS = ("toon", "markdown", "json")
 
 

@@ -20,7 +20,7 @@ from search_server.library import Library
 from search_server.store import ForeignFileError, discard
 from test_search import answer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 
 @pytest.fixture

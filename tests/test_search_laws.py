@@ -21,6 +21,8 @@ from search_server.passages import MOST, cut
 from search_server.query import Query, parse
 from search_server.words import LONGEST, words_of
 
+pytestmark = pytest.mark.no_cover
+
 Texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=400)
 Anything = st.text(max_size=300) | st.text(st.sampled_from('"*-|()^:{}+ANDORTNEa\0\ud800漢é \n'), max_size=60)
 SOURCE = """# Wörter

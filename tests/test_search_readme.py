@@ -18,7 +18,7 @@ from search_server.server import build
 from search_server.tools import shape
 from test_search import paths, serving
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 README = readme("search_server")
 
 

@@ -13,6 +13,8 @@ from calendar_data.dav import CalDav
 from calendar_data.files import Files
 from readmes import block, plain, printed, readme, tools
 
+pytestmark = pytest.mark.no_cover
+
 SERVERS = {"calendar_server": "mcpshape-calendar", "tasks_server": "mcpshape-tasks"}
 
 

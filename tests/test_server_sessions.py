@@ -6,7 +6,7 @@ import pytest
 
 from server_sessions import REMAKE, SCRIPTS, Script, transcript
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 
 @pytest.fixture

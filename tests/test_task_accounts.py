@@ -11,7 +11,7 @@ from dav_servers import Asked, Given, in_front_of, serving
 from radicale_server import Account, radicale
 from task_data import NOW, calendar, served, todo
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 
 @pytest.fixture

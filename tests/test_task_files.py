@@ -16,7 +16,7 @@ from mcpshape.testing import decode
 from serving.whole_files import NotWrittenError, alone, write_whole
 from task_data import calendar, served, todo
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 TASKS = Path(sys.executable).with_name("mcpshape-tasks")
 

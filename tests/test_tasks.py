@@ -14,7 +14,7 @@ from task_data import BERLIN, NOW, calendar, served, todo
 from tasks_server.completion import Place, complete, reopen
 from tasks_server.samples import SAMPLE, sample_file
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from mcpshape import Shape
 from mcpshape.encoders import Json, Markdown, Toon
 from mcpshape.testing import decode
 
+pytestmark = pytest.mark.no_cover
+
 SERVERS = ("calendar_server", "releases_server", "search_server", "tasks_server")
 _WORD = re.compile(r"\w+")
 
