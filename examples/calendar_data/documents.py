@@ -14,7 +14,8 @@ from icalendar import vDuration
 from calendar_data.sources import SourceError
 
 # A line can be folded between the bytes of one character, so lines are joined before they are decoded.
-_FOLD = re.compile(rb"\n+[ \t]")
+# Each run of line ends is looked at once, however long it is.
+_FOLD = re.compile(rb"(?<!\n)\n+[ \t]")
 _END = re.compile(rb"\r\n|\r|\n")
 _ENDS = re.compile(rb"((?:\r\n|\r|\n)+)([ \t]?)")
 _EDGE = re.compile(r"^(BEGIN|END):([\w-]+)[ \t]*\n", re.MULTILINE | re.IGNORECASE)
@@ -23,7 +24,7 @@ _TELLING = re.compile(
 )
 # Whoever cannot tell what a line about privacy says has to take it for the strictest (3.8.1.3: unknown is PRIVATE).
 _GUARDED = re.compile(
-    r"^\s*(?:[\w-]+\.)?(?:CLASS|X-CALENDARSERVER-ACCESS)\b(?!(?:;[^:\n]*)?:[ \t]*PUBLIC[ \t]*$)",
+    r"^[^\S\n]*(?:[\w-]+\.)?(?:CLASS|X-CALENDARSERVER-ACCESS)\b(?!(?:;[^:\n]*)?:[ \t]*PUBLIC[ \t]*$)",
     re.MULTILINE | re.IGNORECASE,
 )
 _PROPERTY = re.compile(r"^(X-WR-CALNAME|NAME|X-WR-TIMEZONE|CALSCALE)(?:;[^:\n]*)?:(.*)$", re.MULTILINE | re.IGNORECASE)
@@ -120,6 +121,14 @@ def read_text(content: bytes) -> str:
     lines = content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     text = _FOLD.sub(b"", lines).decode("utf-8", "surrogateescape").translate(_READABLE)
     return text if text.endswith("\n") else text + "\n"
+
+
+def fingerprint(text: str) -> str:
+    """What an event or a task without an id of its own is known by; nothing of it can be read from that.
+
+    Neither another export nor that it is done changes it.
+    """
+    return blake2b(_VOLATILE.sub("", text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,16 +249,11 @@ def _block(header: Header, part: _Part) -> Block:
     found: dict[str, list[str]] = {}
     for match in _TELLING.finditer(part.own):
         found.setdefault(match[1].upper(), []).append(match[2].strip())
-    uid = _unescaped(next(filter(None, found.get("UID", ())), "")) or _made_up(part.own)
+    uid = _unescaped(next(filter(None, found.get("UID", ())), "")) or fingerprint(part.own)
     own = _RULE.sub(lambda rule: rule[0].replace(" ", ""), part.own) if "RRULE" in found else part.own
     text = f"BEGIN:VEVENT\n{own}END:VEVENT\n" if part.is_whole else ""
     is_override = "RECURRENCE-ID" in found
     return Block(header, uid, text, _days(found), header.is_private or part.is_private, is_override, part.lines)
-
-
-def _made_up(own: str) -> str:
-    """What an event without a UID is known by: it stays while the event does, and holds nothing of it."""
-    return blake2b(_VOLATILE.sub("", own).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _days(found: dict[str, list[str]]) -> tuple[date, date] | None:

@@ -1,7 +1,7 @@
 """When the events of one UID take place (RFC 5545, 3.8.5): in a window, with lengths that are true in every zone."""
 
 from calendar import monthrange
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from math import prod
@@ -26,6 +26,8 @@ _PERIODS = {
 _STEPS = {**_PERIODS, "WEEKLY": timedelta(weeks=1)}
 _IN_EVERY_MONTH = 28
 _WITHOUT_DAYS = {"FREQ", "INTERVAL", "UNTIL", "WKST"}
+# Parts that leave out some days or times of a rule by the day or finer, whenever it began.
+_FILTERS = {"BYMONTH", "BYMONTHDAY", "BYYEARDAY", "BYDAY", "BYHOUR", "BYMINUTE", "BYSECOND"}
 # Parts that say no more than DTSTART does.
 _ITS_OWN = {
     "MONTHLY": (set(), {"BYMONTHDAY"}),
@@ -89,10 +91,13 @@ def require_bearable(event: VEvent) -> None:
         raise TooOftenError
 
 
-def settle_overrides(events: Sequence[VEvent]) -> None:
-    """Say which occurrence a change belongs to by time, where it only has the day of an event that has a time."""
+def settle_overrides(events: Sequence[VEvent], anchor_of: Callable[[VEvent], Moment | None] = start_of) -> None:
+    """Say which occurrence a change belongs to by time, where it only has the day of an event that has a time.
+
+    `anchor_of` is what occurrences are counted from.
+    """
     heads = [each for each in events if "RECURRENCE-ID" not in each]
-    start = start_of(heads[0]) if heads else None
+    start = anchor_of(heads[0]) if heads else None
     for event in events:
         when = moment(event, "RECURRENCE-ID")
         if isinstance(start, datetime) and when is not None and not isinstance(when, datetime):
@@ -207,9 +212,9 @@ def _later(rule: vRecur, start: Moment, before: datetime) -> Moment:
     ahead = before - to_utc(start, UTC)
     if ahead < _YEAR:
         return start
-    if frequency in _STEPS and parts <= ({"BYDAY"} if frequency == "WEEKLY" else set()):
+    if frequency in _STEPS and parts <= ({"BYDAY"} if frequency == "WEEKLY" else _FILTERS):
         day = start + _STEPS[frequency] * interval * (ahead // (_STEPS[frequency] * interval))
-        return _in_week(rule, day) if parts else day
+        return _in_week(rule, day) if parts and frequency == "WEEKLY" else day
     own = {"BYMONTH": [start.month], "BYMONTHDAY": [start.day]}
     is_own = parts in _ITS_OWN.get(frequency, ()) and all(list(rule[part]) == own[part] for part in parts)
     if is_own and start.day <= _IN_EVERY_MONTH:
