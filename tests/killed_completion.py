@@ -70,7 +70,7 @@ class Points:
 
 def complete(path: Path) -> None:
     tools = TaskTools(Board([Feed(Files(path), lambda: NOW, 0.0, TASKS)], BERLIN, lambda: NOW))
-    (task,) = (each for each in tools.task_ids() if "|chosen|" in each)
+    (task,) = (each for each in tools.task_ids() if "'chosen'" in each)
     shape.tools["complete_task"].function(tools, task)
 
 

@@ -21,13 +21,18 @@ _EDITS = {"completed": complete, "open": reopen}
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A task in its list; `identity` tells it from all others."""
+    """A task in its list; `number` is that of the source."""
 
     task: Task
     list: str
-    identity: str = field(repr=False)
+    number: int = field(repr=False)
     piece: Piece = field(repr=False)
     feed: Feed = field(repr=False)
+
+    @property
+    def identity(self) -> str:
+        """Tells it from all others."""
+        return repr((self.number, self.piece.name, self.task.block.uid, self.task.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,8 @@ class Board:
         changed_elsewhere = self._stored(filed, edit)
         filed.feed.due = 0
         look = place.look(before if after is None else after, now)
-        filed = replace(filed, task=look.task or filed.task)
+        # A series that was opened again is there as its next occurrence.
+        filed = replace(filed, task=look.task or look.upcoming or filed.task)
         return Outcome(filed, look.next_due, after is None, changed_elsewhere)
 
     def _stored(self, filed: Filed, edit: Callable[[bytes], bytes | None]) -> bool:
@@ -142,9 +148,7 @@ class Board:
                 for uid, blocks in groups.items():
                     key = (number, piece.name, uid)
                     self._read[key] = read = self._tasks(known.get(key), blocks, labels[uid], today)
-                    for task in read.tasks:
-                        identity = "|".join((str(number), piece.name, uid, task.key))
-                        yield Filed(task, labels[uid], identity, piece, feed)
+                    yield from (Filed(task, labels[uid], number, piece, feed) for task in read.tasks)
 
     def _tasks(self, known: _Read | None, blocks: Sequence[Block], label: str, today: date) -> _Read:
         text = [(block.header, block.text) for block in blocks]

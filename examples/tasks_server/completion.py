@@ -10,9 +10,11 @@ from calendar_data.documents import Block, read_document
 from calendar_data.editing import UneditableError, Values, put, put_copy
 from mcpshape import UserError
 from serving.whole_files import NotWrittenError
-from tasks_server.series import Task, anchor_of, read_tasks
+from tasks_server.series import Task, anchor_of, is_of_all, read_tasks
 
 _FORM = re.compile(r"^(DTSTART|DUE)((?:;(?:[^:;\n\"]|\"[^\"\n]*\")*)*):(\S*)", re.MULTILINE | re.IGNORECASE)
+_REPEATS = re.compile(r"^(?:RRULE|RDATE)(?:;[^:\n]*)?:[ \t]*\S", re.MULTILINE | re.IGNORECASE)
+_WHOLE = "It repeats in a way in which others would be changed with it. Change it in the program that it comes from."
 _RULES = ("RRULE", "RDATE", "EXDATE", "EXRULE")
 
 
@@ -44,7 +46,12 @@ class Look:
     @property
     def next_due(self) -> Moment | None:
         """When the next occurrence of its series is due."""
-        return next((each.due for each in self.tasks if each.occurrence and not each.is_past), None)
+        return self.upcoming.due if self.upcoming else None
+
+    @property
+    def upcoming(self) -> Task | None:
+        """The next occurrence of its series."""
+        return next((each for each in self.tasks if each.repeats and not each.is_over and not each.is_past), None)
 
 
 def complete(content: bytes, place: Place, now: datetime) -> bytes | None:
@@ -79,6 +86,8 @@ def _changed(content: bytes, place: Place, now: datetime, values: Values, *, is_
         raise UserError("This task is not in the list any more.", hint="Take another id from list_tasks.")
     if _is_done(task) == is_done and (is_done or not task.is_over):
         return None
+    if is_of_all(task.todo) or (is_done and task.occurrence is None and _REPEATS.search(task.block.text)):
+        raise NotWrittenError("forbidden", _WHOLE)
     try:
         if task.occurrence is None:
             changed = put(content, task.block.lines, values)
@@ -94,14 +103,18 @@ def _changed(content: bytes, place: Place, now: datetime, values: Values, *, is_
 def _is_as_meant(changed: bytes, place: Place, now: datetime, before: Look, *, is_done: bool) -> bool:
     """Whether the one task has changed, and no other."""
     look = place.look(changed, now)
-    if before.task is None or look.task is None or (look.task.is_over, _is_done(look.task)) != (is_done, is_done):
+    old, new = (list(each.blocks) for each in (before, look))
+    if before.task is None or len(new) != len(old) + (is_copy := before.task.occurrence is not None):
         return False
-    at, is_copy = list(before.blocks).index(before.task.block), before.task.occurrence is not None
-    old, new = ([each.text for each in blocks] for blocks in (before.blocks, look.blocks))
-    del new[at + is_copy]
+    at = old.index(before.task.block) + is_copy
+    block = new.pop(at)
     if not is_copy:
         del old[at]
-    return new == old
+    found = [task for task in look.tasks if task.block is block]
+    # A series that is open again is there as its occurrences.
+    is_there = not is_copy if look.task is None else look.task.block is block
+    is_so = bool(found) and all((task.is_over, _is_done(task)) == (is_done, is_done) for task in found)
+    return is_there and is_so and [each.text for each in new] == [each.text for each in old]
 
 
 def _is_done(task: Task) -> bool:
@@ -111,9 +124,12 @@ def _is_done(task: Task) -> bool:
 def _occurrence(task: Task, occurrence: Moment) -> Values:
     """What an occurrence says otherwise than its series: which one it is, and when; in the form of its series."""
     text = task.block.text
-    forms = {match[1].upper(): (match[2], match[3].upper()) for match in _FORM.finditer(text)}
+    # Of several lines the first one counts, which is the last one here.
+    forms = {match[1].upper(): (match[2], match[3].upper()) for match in reversed([*_FORM.finditer(text)])}
     anchor = "DTSTART" if moment(task.todo, "DTSTART") is not None else "DUE"
     said: dict[str, str | None] = dict.fromkeys(_RULES)
+    if anchor not in forms:
+        raise UneditableError
     said["RECURRENCE-ID"] = _like(occurrence, forms[anchor], anchor_of(task.todo))
     for name, when in (("DTSTART", task.start), ("DUE", task.due)):
         if name in forms and when is not None:

@@ -1,20 +1,25 @@
 """Which tasks the components of one UID are: single ones, and the occurrences of those that repeat."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import pairwise
 
 from icalendar import Event as VEvent
 from icalendar import vDDDTypes
 
 from calendar_data.components import Moment, moment
-from calendar_data.documents import Block
+from calendar_data.documents import Block, fingerprint
 from calendar_data.recurrence import Happening, happenings, midnight, require_bearable, settle_overrides, to_utc
 from tasks_server.facts import Facts, due_of, read_facts
 
 _LOG = logging.getLogger("tasks_server")
-_LOOKS = (timedelta(days=32), timedelta(days=366), timedelta(days=3660))
+_AHEAD = tuple(map(timedelta, (0, 32, 366, 3660, 7320)))
+# The last of many occurrences is looked for in steps that hold few of them.
+_BACK = tuple(map(timedelta, (0, 32, 128, *range(494, 7320, 366))))
+_SLACK = timedelta(days=2)
 _REPEATING = ("RRULE", "RDATE")
 _OVER = frozenset({"completed", "cancelled"})
 
@@ -63,29 +68,38 @@ def read_tasks(pairs: Sequence[tuple[Block, VEvent]], label: str, now: datetime,
     Of a series this is the next occurrence, the one before it if that was missed, and all that somebody changed, as
     whoever does one of them does.
     """
-    settle_overrides([todo for _, todo in pairs])
-    heads = [number for number, (_, todo) in enumerate(pairs) if "RECURRENCE-ID" not in todo]
-    found: list[Task] = []
-    series = next((number for number in heads if _repeats(pairs[number][1], label)), None)
-    overrides = {number: pair for number, pair in enumerate(pairs) if number not in heads}
-    for number in heads:
-        task = _single(*pairs[number], key=f"{number}" if number != heads[0] else "")
-        if number != series or task.is_over:
-            found.append(task)
-    written = [_single(*pair, key=_key(pair[1]), repeats=series is not None) for pair in overrides.values()]
-    if series is None or _single(*pairs[series], key="").is_over:
-        return [*found, *written]
-    current = _current({number: pairs[number] for number in (series, *overrides)}, label, now, zone)
+    heads = [pair for pair in pairs if "RECURRENCE-ID" not in pair[1]]
+    overrides = [pair for pair in pairs if "RECURRENCE-ID" in pair[1]]
+    series = next((pair for pair in heads if _repeats(pair[1], label)), None)
+    first = [series] if series else heads[:1]
+    settle_overrides([todo for _, todo in (*first, *overrides)], anchor_of)
+    singles = [_single(*pair, key=fingerprint(pair[0].text) if len(heads) > 1 else "") for pair in heads]
+    changes = [_single(*pair, key=_key(pair[1]), repeats=series is not None) for pair in overrides]
+    found = list(_distinct([*singles, *changes]))
+    written = found[len(heads) :]
+    head = next((task for task in found if series and task.block is series[0]), None)
+    if head is None or head.is_over:
+        return found
+    current = _current(head, written, label, now, zone)
     if not current and not written:
-        current = [replace(_single(*pairs[series], key=""), repeats=True)]
-    told = {task.key for task in current}
-    others = [replace(task, is_past=not task.is_over) for task in written if task.key not in told]
-    return [*found, *current, *others]
+        current = [replace(head, repeats=True)]
+    told = {id(task.block) for task in current if task.occurrence is None}
+    others = [replace(task, is_past=not task.is_over) for task in written if id(task.block) not in told]
+    return [*(task for task in found[: len(heads)] if task is not head), *current, *others]
 
 
-def _current(pairs: Mapping[int, tuple[Block, VEvent]], label: str, now: datetime, zone: tzinfo) -> list[Task]:
+def _distinct(tasks: Iterable[Task]) -> Iterator[Task]:
+    """The tasks, each with a key of its own: that of a second one says what is written in it."""
+    times: Counter[str] = Counter()
+    for task in tasks:
+        times[task.key] += 1
+        again = times[task.key] > 1
+        yield replace(task, key=f"{task.key} {times[task.key]} {fingerprint(task.block.text)}") if again else task
+
+
+def _current(head: Task, written: Sequence[Task], label: str, now: datetime, zone: tzinfo) -> list[Task]:
     try:
-        return _Series(pairs, midnight(now.astimezone(zone).date(), zone), zone).current()
+        return _make_series(head, written, midnight(now.astimezone(zone).date(), zone), zone).current()
     except Exception:
         _LOG.warning("%s: a task has repetitions that cannot be worked out; told once", label)
         return []
@@ -93,9 +107,19 @@ def _current(pairs: Mapping[int, tuple[Block, VEvent]], label: str, now: datetim
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """A task that repeats, with its changed occurrences, as it is on the day that begins `today`."""
+    """A task that repeats, with its changed occurrences, as it is on the day that begins `today`.
 
-    pairs: Mapping[int, tuple[Block, VEvent]]
+    Args:
+        tasks: What is written: the series itself first.
+        events: The same as events without length, by their places.
+        lengths: The least and the most time from the start of an occurrence until it is due.
+        today: When the day begins.
+        zone: That of the reader.
+    """
+
+    tasks: Sequence[Task]
+    events: Mapping[int, VEvent]
+    lengths: tuple[timedelta, timedelta]
     today: datetime
     zone: tzinfo
 
@@ -110,65 +134,64 @@ class _Series:
 
     def _next(self) -> Task | None:
         """The first occurrence that is open and due today or later."""
-        for reach in _LOOKS:
-            found = [task for task in self._between(self.today, self.today + reach) if not task.is_over]
+        begin = max(self.today, _order(self.tasks[0], self.zone))
+        for near, far in ((self.today, begin), *((begin + near, begin + far) for near, far in pairwise(_AHEAD))):
+            found = [task for task in self._between(near, far) if not task.is_over]
             if found:
                 return min(found, key=self._order)
         return None
 
     def _last(self) -> Task | None:
         """The last occurrence that was due before today."""
-        for reach in _LOOKS:
-            if found := self._between(self.today - reach, self.today):
+        for near, far in pairwise(_BACK):
+            if found := self._between(self.today - far, self.today - near):
                 return max(found, key=self._order)
         return None
 
     def _is_done_after(self, past: Task) -> bool:
         """Whether a later occurrence is done, so that nobody misses the one before it any more."""
-        written = (_single(*pair, key="") for pair in self.pairs.values() if "RECURRENCE-ID" in pair[1])
-        return any(task.is_over and self._order(task) > self._order(past) for task in written)
+        return any(task.is_over and self._order(task) > self._order(past) for task in self.tasks[1:])
 
     def _order(self, task: Task) -> datetime:
-        return to_utc(next((each for each in (task.due, task.start) if each is not None), date.min), self.zone)
+        return _order(task, self.zone)
 
     def _between(self, start: datetime, end: datetime) -> list[Task]:
         """The occurrences that are due from one moment to another."""
-        events = {number: _as_event(todo) for number, (_, todo) in self.pairs.items()}
-        longest = max(_length(todo, self.zone) for _, todo in self.pairs.values())
-        tasks = [self._task(each) for each in happenings(events, start - longest, end, self.zone)]
+        least, most = self.lengths
+        found = happenings(self.events, start - most - _SLACK, end - least + _SLACK, self.zone)
+        tasks = [*(self._task(each) for each in found if not each.is_override), *self.tasks[1:]]
         return [task for task in tasks if start <= self._order(task) < end]
 
     def _task(self, happening: Happening) -> Task:
-        block, todo = self.pairs[happening.number]
-        if happening.is_override:
-            return _single(block, todo, key=_key(todo), repeats=True)
-        start = self._local(happening)
+        written, start = self.tasks[happening.number], self._local(happening)
         occurrence = happening.start if isinstance(start, datetime) and start.tzinfo else start
         return replace(
-            _single(block, todo, key=_told(occurrence), repeats=True),
-            start=start if moment(todo, "DTSTART") is not None else None,
-            due=_shifted(todo, start, happening, self.zone),
+            written,
+            key=_told(occurrence),
+            repeats=True,
+            start=None if written.start is None else start,
+            due=_shifted(written, start, happening, self.zone),
             occurrence=occurrence,
         )
 
     def _local(self, happening: Happening) -> Moment:
         """The start of an occurrence as its task writes it: a date, in a zone, or without one."""
-        if happening.is_all_day:
-            return happening.start.astimezone(self.zone).date()
         local = happening.start.astimezone(self.zone)
+        if happening.is_all_day:
+            return local.date()
         return local.replace(tzinfo=None) if happening.is_floating else local
 
 
+def _make_series(head: Task, written: Sequence[Task], today: datetime, zone: tzinfo) -> _Series:
+    tasks = [head, *written]
+    events = {number: _as_event(task.todo) for number, task in enumerate(tasks)}
+    lengths = [_length(task, zone) for task in tasks if task is head or is_of_all(task.todo)]
+    return _Series(tasks, events, (min(lengths), max(lengths)), today, zone)
+
+
 def _single(block: Block, todo: VEvent, *, key: str, repeats: bool = False) -> Task:
-    return Task(
-        facts=read_facts(todo),
-        block=block,
-        todo=todo,
-        start=moment(todo, "DTSTART"),
-        due=due_of(todo),
-        key=key,
-        repeats=repeats,
-    )
+    start, due = moment(todo, "DTSTART"), due_of(todo)
+    return Task(facts=read_facts(todo), block=block, todo=todo, start=start, due=due, key=key, repeats=repeats)
 
 
 def _repeats(todo: VEvent, label: str) -> bool:
@@ -182,6 +205,12 @@ def _repeats(todo: VEvent, label: str) -> bool:
     return True
 
 
+def is_of_all(todo: VEvent) -> bool:
+    """Whether it says how an occurrence is and all that follow it (3.2.13)."""
+    params = getattr(todo.get("RECURRENCE-ID"), "params", {})
+    return str(params.get("RANGE", "")).upper() == "THISANDFUTURE"
+
+
 def anchor_of(todo: VEvent) -> Moment | None:
     """What the occurrences of a task are counted from: its start, or when it is due if it has none."""
     start = moment(todo, "DTSTART")
@@ -190,25 +219,29 @@ def anchor_of(todo: VEvent) -> Moment | None:
 
 def _as_event(todo: VEvent) -> VEvent:
     """The same occurrences as an event without length, which is what can be worked out."""
-    event = todo.copy()
-    anchors = (anchor_of(todo), moment(todo, "RECURRENCE-ID"))
+    event, anchors = todo.copy(), (anchor_of(todo), moment(todo, "RECURRENCE-ID"))
     for name in ("DUE", "DURATION", "DTEND"):
         event.pop(name, None)
     event["DTSTART"] = vDDDTypes(next(each for each in anchors if each is not None))
     return event
 
 
-def _length(todo: VEvent, zone: tzinfo) -> timedelta:
-    start, due = moment(todo, "DTSTART"), due_of(todo)
-    if start is None or due is None:
-        return timedelta(days=1)
-    return max(to_utc(due, zone) - to_utc(start, zone), timedelta()) + timedelta(days=1)
+def _order(task: Task, zone: tzinfo) -> datetime:
+    """What tasks of a series are sorted by: when one is due, or else when it is."""
+    known = (task.due, task.start, moment(task.todo, "RECURRENCE-ID"))
+    return to_utc(next((each for each in known if each is not None), date.min), zone)
 
 
-def _shifted(todo: VEvent, start: Moment, happening: Happening, zone: tzinfo) -> Moment | None:
-    """When an occurrence is due: as long after its start as the first one was (3.8.5.3)."""
-    first, due = anchor_of(todo), due_of(todo)
-    if due is None or first is None or moment(todo, "DTSTART") is None:
+def _length(task: Task, zone: tzinfo) -> timedelta:
+    if task.start is None or task.due is None:
+        return timedelta()
+    return to_utc(task.due, zone) - to_utc(task.start, zone)
+
+
+def _shifted(written: Task, start: Moment, happening: Happening, zone: tzinfo) -> Moment | None:
+    """When an occurrence is due: as long after its start as the one that is written (3.8.5.3)."""
+    first, due = written.start, written.due
+    if due is None or first is None:
         return start if due is not None else None
     if not isinstance(first, datetime) and not isinstance(due, datetime):
         return start + (due - first)
@@ -232,5 +265,7 @@ def _told(occurrence: Moment) -> str:
 
 
 def _end(due: Moment, zone: tzinfo) -> datetime:
-    """The moment from which on it is too late."""
-    return to_utc(due, zone) if isinstance(due, datetime) else midnight(due + timedelta(days=1), zone)
+    """The moment from which on it is too late; a date is over when its day is."""
+    if isinstance(due, datetime):
+        return to_utc(due, zone)
+    return midnight(date.fromordinal(min(due.toordinal() + 1, date.max.toordinal())), zone)
