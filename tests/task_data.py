@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -60,9 +60,9 @@ class Asker:
 
 @asynccontextmanager
 async def served(
-    *paths: Path, now: datetime = NOW, sources: Sequence[Source] = (), **options: Any
+    *paths: Path, now: datetime = NOW, zone: tzinfo = BERLIN, sources: Sequence[Source] = (), **options: Any
 ) -> AsyncIterator[Asker]:
     """A server over files and other sources, which are looked at before each answer."""
     looked = [Looked(source, 0.0) for source in (*map(Files, paths), *sources)]
-    async with Client(build(Config(sources=looked, zone=BERLIN, now=now, **options))) as client:
+    async with Client(build(Config(sources=looked, zone=zone, now=now, **options))) as client:
         yield Asker(client)

@@ -28,8 +28,8 @@ class TaskRow(BaseModel):
     has_notes: bool | None
     subtasks: int | None
     repeats: bool | None
-    created: datetime | None
-    completed: datetime | None
+    created: Moment | None
+    completed: Moment | None
 
 
 class Unavailable(BaseModel):
@@ -82,8 +82,8 @@ class Task(BaseModel):
     tags: Tags
     location: str | None
     url: str | None
-    created: datetime | None
-    completed: datetime | None
+    created: Moment | None
+    completed: Moment | None
     parent: Related | None
     subtasks: Relations
     notes: Annotated[str | None, Prose()]
@@ -97,7 +97,7 @@ class Changed(BaseModel):
     title: str | None
     list: str
     status: Status
-    completed: datetime | None
+    completed: Moment | None
     next_due: Moment | None
     already: bool | None
     changed_elsewhere: bool | None

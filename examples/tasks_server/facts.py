@@ -1,7 +1,8 @@
 """What a VTODO says (RFC 5545, 3.6.2), apart from when it repeats."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from icalendar import Event as VEvent
@@ -16,12 +17,12 @@ _HUNDRED = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is the same for all occurrences of a task. `parents` are UIDs."""
+    """What is the same for all occurrences of a task. `parents` and `children` are UIDs."""
 
     title: str | None
     status: Status
-    completed: datetime | None
-    created: datetime | None
+    completed: Moment | None
+    created: Moment | None
     percent: int | None
     priority: Priority | None
     tags: tuple[str, ...]
@@ -30,43 +31,45 @@ class Facts:
     notes: str | None = field(repr=False)
     comments: tuple[str, ...] = field(repr=False)
     parents: frozenset[str] = field(repr=False)
+    children: frozenset[str] = field(repr=False)
 
 
 def read_facts(todo: VEvent) -> Facts:
-    """What a task says of itself. One that has no status is open, unless it says when it was completed."""
-    completed = _time(todo, "COMPLETED")
+    """What a task says of itself. One that has no status is open, unless it says when or that it was completed."""
+    completed, percent = _time(todo, "COMPLETED"), _number(todo, "PERCENT-COMPLETE", range(1, _HUNDRED + 1))
     status = text(next(iter(values(todo, "STATUS")), "")).upper()
     return Facts(
         title=_first(todo, "SUMMARY"),
-        status=_STATUS.get(status, "completed" if completed and not status else "open"),
+        status=_STATUS.get(status, "completed" if (completed or percent == _HUNDRED) and not status else "open"),
         completed=completed,
         created=_time(todo, "CREATED"),
-        percent=_number(todo, "PERCENT-COMPLETE", range(1, _HUNDRED + 1)),
+        percent=percent,
         priority=_priority(_number(todo, "PRIORITY", range(1, 10))),
         tags=tuple(_tags(todo)),
         location=_first(todo, "LOCATION"),
         url=_first(todo, "URL"),
         notes=_first(todo, "DESCRIPTION"),
         comments=tuple(found for value in values(todo, "COMMENT") if (found := text(value))),
-        parents=frozenset(text(each) for each in values(todo, "RELATED-TO") if _is_parent(each)),
+        parents=_related(todo, "PARENT"),
+        children=_related(todo, "CHILD"),
     )
 
 
 def due_of(todo: VEvent) -> Moment | None:
-    """When a task is due: DUE, or DTSTART and DURATION (3.8.2.5)."""
+    """When a task is due: DUE, or DTSTART and DURATION (3.8.2.5), unless that is beyond all calendars."""
     due, start = moment(todo, "DUE"), moment(todo, "DTSTART")
-    duration: Any = getattr(todo.get("DURATION"), "dt", None)
-    return start + duration if due is None and start is not None and duration is not None else due
+    duration: timedelta | None = getattr(todo.get("DURATION"), "dt", None)
+    if due is not None or start is None or duration is None:
+        return due
+    with suppress(OverflowError):
+        return start + duration
+    return None
 
 
-def _time(todo: VEvent, name: str) -> datetime | None:
+def _time(todo: VEvent, name: str) -> Moment | None:
     """A time in UTC, as both properties have to be (3.8.2.1, 3.8.7.1); some programs write a date only."""
     when = moment(todo, name)
-    if when is None:
-        return None
-    if not isinstance(when, datetime):
-        return datetime(when.year, when.month, when.day, tzinfo=UTC)
-    return when if when.tzinfo else when.replace(tzinfo=UTC)
+    return when.replace(tzinfo=UTC) if isinstance(when, datetime) and when.tzinfo is None else when
 
 
 def _number(todo: VEvent, name: str, possible: range) -> int | None:
@@ -86,8 +89,11 @@ def _tags(todo: VEvent) -> list[str]:
     return list(dict.fromkeys(tag for each in found if (tag := text(each))))
 
 
-def _is_parent(related: Any) -> bool:
-    return str(getattr(related, "params", {}).get("RELTYPE", "PARENT")).upper() == "PARENT"
+def _related(todo: VEvent, kind: str) -> frozenset[str]:
+    """The UIDs that a task names as of a kind, which is PARENT unless said (3.2.15)."""
+    related = values(todo, "RELATED-TO")
+    kinds = [str(getattr(each, "params", {}).get("RELTYPE", "PARENT")).upper() for each in related]
+    return frozenset(text(each) for each, said in zip(related, kinds, strict=True) if said == kind)
 
 
 def _first(todo: VEvent, name: str) -> str | None:

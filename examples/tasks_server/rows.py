@@ -1,15 +1,18 @@
 """Makes what the tools answer of tasks."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import date, datetime, tzinfo
 
 from calendar_data.components import Moment
 from calendar_data.feeds import Outage
-from calendar_data.recurrence import midnight, to_utc
+from calendar_data.recurrence import to_utc
 from tasks_server import dtos
 from tasks_server.board import Board, Filed, Outcome
 from tasks_server.series import Task
 
+_Uid = tuple[int, str]
 _RANKS = {"high": 0, "medium": 1, None: 2, "low": 3}
 
 
@@ -17,22 +20,30 @@ class Kin:
     """Which task belongs to which, by the UIDs that they name within one source."""
 
     def __init__(self, listed: Iterable[Filed]) -> None:
-        self._by_uid: dict[tuple[int, str], Filed] = {}
-        self._children: dict[tuple[int, str], dict[str, Filed]] = {}
+        self._by_uid: dict[_Uid, Filed] = {}
+        self._children: dict[_Uid, dict[_Uid, None]] = {}
+        self._parents: dict[_Uid, dict[_Uid, None]] = {}
         # Of a series, what is open stands for it.
         for filed in sorted(listed, key=lambda each: not each.task.is_over):
-            self._by_uid[id(filed.feed), filed.task.block.uid] = filed
-            for parent in filed.task.facts.parents:
-                self._children.setdefault((id(filed.feed), parent), {})[filed.task.block.uid] = filed
+            facts, uid = filed.task.facts, _uid(filed)
+            self._by_uid[uid] = filed
+            pairs = [((filed.number, each), uid) for each in facts.parents]
+            pairs += [(uid, (filed.number, each)) for each in facts.children]
+            for parent, child in pairs:
+                if parent != child:
+                    self._children.setdefault(parent, {})[child] = None
+                    self._parents.setdefault(child, {})[parent] = None
 
     def children(self, filed: Filed) -> list[Filed]:
-        """The tasks that name a task as their parent."""
-        return list(self._children.get((id(filed.feed), filed.task.block.uid), {}).values())
+        """The tasks that name a task as their parent, or that it names as its own."""
+        return self._known(self._children.get(_uid(filed), ()))
 
     def parent(self, filed: Filed) -> Filed | None:
-        """The task that a task names as its parent, if it is there."""
-        found = (self._by_uid.get((id(filed.feed), uid)) for uid in filed.task.facts.parents)
-        return next((each for each in found if each), None)
+        """The task that a task belongs to, if it is there."""
+        return next(iter(self._known(self._parents.get(_uid(filed), ()))), None)
+
+    def _known(self, uids: Iterable[_Uid]) -> list[Filed]:
+        return [self._by_uid[uid] for uid in uids if uid in self._by_uid]
 
 
 def make_row(filed: Filed, kin: Kin, board: Board) -> dtos.TaskRow:
@@ -49,8 +60,8 @@ def make_row(filed: Filed, kin: Kin, board: Board) -> dtos.TaskRow:
         has_notes=bool(facts.notes or facts.comments) or None,
         subtasks=len(kin.children(filed)) or None,
         repeats=task.repeats or None,
-        created=_time(facts.created, board.zone),
-        completed=_time(facts.completed, board.zone),
+        created=_shown(facts.created, board.zone),
+        completed=_shown(facts.completed, board.zone),
     )
 
 
@@ -73,8 +84,8 @@ def make_task(filed: Filed, kin: Kin, board: Board) -> dtos.Task:
         tags=list(facts.tags),
         location=facts.location,
         url=facts.url,
-        created=_time(facts.created, board.zone),
-        completed=_time(facts.completed, board.zone),
+        created=_shown(facts.created, board.zone),
+        completed=_shown(facts.completed, board.zone),
         parent=_related(parent, board.zone) if parent else None,
         subtasks=[_related(each, board.zone) for each in kin.children(filed)],
         notes=facts.notes,
@@ -90,11 +101,17 @@ def make_changed(outcome: Outcome, board: Board) -> dtos.Changed:
         title=facts.title,
         list=outcome.filed.list,
         status=facts.status,
-        completed=_time(facts.completed, board.zone),
+        completed=_shown(facts.completed, board.zone),
         next_due=_shown(outcome.next_due, board.zone),
         already=outcome.already or None,
         changed_elsewhere=outcome.changed_elsewhere or None,
     )
+
+
+def make_lists(labels: Iterable[str], listed: Iterable[Filed]) -> list[dtos.TaskList]:
+    """The lists with the numbers of what is open in them."""
+    counts = Counter(each.list for each in listed if not each.task.is_over)
+    return [dtos.TaskList(label=label, open=counts[label]) for label in labels]
 
 
 def make_unavailable(outages: Sequence[Outage]) -> list[dtos.Unavailable]:
@@ -111,7 +128,7 @@ def in_order(listed: Iterable[Filed], zone: tzinfo) -> list[Filed]:
         task = filed.task
         done = task.facts.completed
         if task.is_over:
-            return (1, -done.timestamp() if done else 0.0, 0, task.facts.title or "")
+            return (1, -to_utc(done, zone).timestamp() if done else 0.0, 0, task.facts.title or "")
         due = to_utc(date.max if task.due is None else task.due, zone).timestamp()
         return (0, due, _RANKS[task.facts.priority], task.facts.title or "")
 
@@ -120,9 +137,10 @@ def in_order(listed: Iterable[Filed], zone: tzinfo) -> list[Filed]:
 
 def is_due_by(task: Task, day: date, zone: tzinfo) -> bool:
     """Whether a task is due on a day or before it."""
-    if task.due is None:
-        return False
-    return to_utc(task.due, zone) < midnight(date.fromordinal(day.toordinal() + 1), zone)
+    due = task.due
+    if isinstance(due, datetime):
+        due = to_utc(due, zone).astimezone(zone).date()
+    return due is not None and due <= day
 
 
 def has_text(task: Task, text: str) -> bool:
@@ -139,12 +157,12 @@ def _related(filed: Filed, zone: tzinfo) -> dtos.Related:
 
 
 def _shown(when: Moment | None, zone: tzinfo) -> Moment | None:
-    return when.astimezone(zone) if isinstance(when, datetime) and when.tzinfo else when
+    """In the zone of the reader, unless that has no such time."""
+    if isinstance(when, datetime) and when.tzinfo:
+        with suppress(OverflowError):
+            return when.astimezone(zone)
+    return when
 
 
-def _time(when: datetime | None, zone: tzinfo) -> datetime | None:
-    return when and when.astimezone(zone)
-
-
-def make_list(label: str, listed: Iterable[Filed]) -> dtos.TaskList:
-    return dtos.TaskList(label=label, open=sum(each.list == label and not each.task.is_over for each in listed))
+def _uid(filed: Filed) -> _Uid:
+    return filed.number, filed.task.block.uid

@@ -16,7 +16,7 @@ from tasks_server.rows import (
     in_order,
     is_due_by,
     make_changed,
-    make_list,
+    make_lists,
     make_row,
     make_task,
     make_unavailable,
@@ -116,8 +116,7 @@ class TaskTools:
     )
     def list_task_lists(self) -> TaskLists:
         """List the labels of all task lists, for the argument list_label, each with the number of its open tasks."""
-        listed = self._board.listed()
-        lists = [make_list(label, listed) for label in self._board.labels()]
+        lists = make_lists(self._board.labels(), self._board.listed())
         return TaskLists(lists=lists, unavailable=make_unavailable(self._board.outages()))
 
     def task_ids(self) -> list[str]:
