@@ -5,13 +5,16 @@ import os
 import subprocess
 import sys
 import threading
-from contextlib import AsyncExitStack
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from calendar_data.files import Files
+from calendar_data.sources import SourceError
 from mcpshape.testing import decode
 from serving.whole_files import NotWrittenError, alone, write_whole
 from task_data import calendar, served, todo
@@ -136,6 +139,67 @@ def test_a_file_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
     assert path.read_bytes() == b"new"
 
 
+def make_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def make_loop(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path)
+
+
+def remove_folder(path: Path) -> None:
+    path.unlink()
+    path.parent.rmdir()
+
+
+@pytest.mark.parametrize("become", [make_pipe, make_loop, remove_folder, Path.unlink])
+async def test_what_is_no_file_any_more_is_not_waited_for(tmp_path: Path, become: Callable[[Path], None]) -> None:
+    """A pipe would be read for ever; no lock is made where nothing is, and the list says that it cannot be read."""
+    path = tmp_path / "lists" / "tasks.ics"
+    path.parent.mkdir()
+    path.write_bytes(calendar(todo("one")))
+    async with served(path) as asker:
+        one = (await asker.rows())["one"]["id"]
+        become(path)
+        with anyio.fail_after(5):
+            assert "has not been changed" in await asker.fail("complete_task", task_id=one)
+            assert (await asker.ask("list_tasks"))["unavailable"][0]["reason"] == "missing"
+    assert not path.with_name(".tasks.ics.lock").exists()
+    assert path.parent.exists() == (become is not remove_folder)
+
+
+def test_what_becomes_a_pipe_while_it_is_changed_is_not_waited_for(tmp_path: Path) -> None:
+    """Between the look at the file and the lock, and while it is edited."""
+    path = tmp_path / "tasks.ics"
+    path.write_bytes(b"old")
+    (piece,) = Files(path).pieces(lambda _done, _total: None)
+
+    def edit(content: bytes) -> bytes:
+        make_pipe(path)
+        return content
+
+    assert piece.change
+    with pytest.raises(SourceError):
+        piece.change(edit)
+    with pytest.raises(SourceError):
+        piece.load()
+
+
+@pytest.mark.parametrize("name", [".tasks.ics.lock", ".tasks.ics.new"])
+def test_a_link_of_somebody_else_beside_a_file_leads_nowhere(tmp_path: Path, name: str) -> None:
+    """In a folder of several users: what it points at is neither written, nor emptied, nor made."""
+    path, other = tmp_path / "tasks.ics", tmp_path / "other"
+    path.write_bytes(b"old")
+    other.write_bytes(b"precious")
+    other.chmod(0o600)
+    path.with_name(name).symlink_to(other)
+    with suppress(NotWrittenError), alone(path) as real:
+        write_whole(real, b"new")
+    assert (other.read_bytes(), other.stat().st_mode & 0o777) == (b"precious", 0o600)
+
+
 def test_what_cannot_be_written_says_so(tmp_path: Path) -> None:
     """No folder to write in, and a name that leaves no room for another one beside it."""
     (tmp_path / "none").write_bytes(b"")
@@ -145,5 +209,8 @@ def test_what_cannot_be_written_says_so(tmp_path: Path) -> None:
     path = tmp_path / ("a" * 255)
     with pytest.raises(NotWrittenError) as caught:
         write_whole(path, b"new")
-    assert caught.value.obstacle == "forbidden"
+    assert (caught.value.obstacle, caught.value.remedy) == ("forbidden", "Give the file a shorter name.")
+    with pytest.raises(NotWrittenError) as caught:
+        write_whole(tmp_path / "gone" / "tasks.ics", b"new")
+    assert caught.value.obstacle == "failing"
     assert [each.name for each in tmp_path.iterdir()] == ["none"]

@@ -58,42 +58,46 @@ class Files:
         """A file, unless it is none any more, leads nowhere, or is no regular one, which could be read for ever."""
         try:
             seen = path.stat()
+            if not S_ISREG(seen.st_mode):
+                raise IsADirectoryError
         except OSError:
             if path == self.path:
                 raise
             return None
-        if not S_ISREG(seen.st_mode):
-            return None
         state = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
-        load, change = partial(_read, path, seen.st_size), partial(_change, path)
+        load, change = partial(_read, path), partial(_change, path)
         return Piece(str(path), self.label, state, load, is_guess=not self.name, change=change)
 
 
-def _read(path: Path, size: int) -> bytes:
-    if size > LARGEST:
-        raise SourceError("too_large", f"Keep it under {LARGEST // 2**20} MB; archive what is long past.")
+def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with open(path, "rb", opener=_open_at_once) as file:
+            content = file.read(LARGEST + 1) if S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except OSError as error:
         raise SourceError("missing", _MISSING) from error
+    if content is None:
+        raise SourceError("missing", _MISSING)
+    if len(content) > LARGEST:
+        raise SourceError("too_large", f"Keep it under {LARGEST // 2**20} MB; archive what is long past.")
+    return content
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open what may have become a pipe since it was listed, without waiting for somebody to write into it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _change(path: Path, edit: Edit) -> bool:
     """Programs that do not ask for the lock may write as well: what they write before the last look is not lost."""
+    if not path.is_file():  # No lock is left beside what is not there.
+        raise SourceError("missing", _MISSING)
     with alone(path) as real:
-        content = _now(real)
+        content = _read(real)
         for tries in range(_TRIES):
             changed = edit(content)
-            before, content = content, _now(real)
+            before, content = content, _read(real)
             if before == content:
                 if changed is not None:
                     write_whole(real, changed)
                 return tries > 0
     raise NotWrittenError("busy", "Another program is writing the file; try again.")
-
-
-def _now(path: Path) -> bytes:
-    try:
-        return _read(path, path.stat().st_size)
-    except OSError as error:
-        raise SourceError("missing", _MISSING) from error

@@ -1,19 +1,21 @@
 """Files that are there whole, old or new, whatever stops the program that writes them."""
 
+import errno
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from errno import EDQUOT, EFBIG, ENOSPC
 from pathlib import Path
+from stat import S_IMODE
 from typing import Literal
 
 from filelock import FileLock, Timeout
 
-Obstacle = Literal["full", "busy", "forbidden"]
-"""Why a file cannot be written: the disk is full, another program is writing it, or it may not be."""
+Obstacle = Literal["full", "busy", "forbidden", "failing"]
+"""Why a file cannot be written: the disk is full, another program is writing it, it may not be, or the disk fails."""
 
-_FULL = frozenset({ENOSPC, EDQUOT, EFBIG})
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP})
+_NO_ATTRIBUTE = frozenset({errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENODATA, errno.EINVAL})
 _PATIENCE = 10.0
 _FORBIDDEN = "Allow the server to write the file and in its folder."
 
@@ -37,6 +39,8 @@ def alone(path: Path, *, seconds: float = _PATIENCE) -> Iterator[Path]:
         NotWrittenError: Another one did not let go in time, or there can be no lock.
     """
     real = Path(os.path.realpath(path))
+    if not real.parent.is_dir():  # Which the lock would make.
+        raise NotWrittenError("forbidden", _FORBIDDEN)
     try:
         with FileLock(_beside(real, "lock"), timeout=seconds):
             yield real
@@ -58,9 +62,7 @@ def write_whole(path: Path, content: bytes) -> None:
     if path.exists() and not os.access(path, os.W_OK):
         raise NotWrittenError("forbidden", _FORBIDDEN)
     try:
-        _write(fresh, content)
-        if path.exists():
-            _dress(fresh, path)
+        _write(fresh, content, path)
         fresh.replace(path)
     except OSError as error:
         with suppress(OSError):
@@ -74,22 +76,38 @@ def _beside(path: Path, ending: str) -> Path:
     return path.with_name(f".{path.name}.{ending}")
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(fresh: Path, content: bytes, old: Path) -> None:
     # What a process that was killed left there is no more than a beginning.
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
         file.flush()
+        if old.exists():
+            _dress(file.fileno(), old)
         os.fsync(file.fileno())
 
 
-def _dress(fresh: Path, old: Path) -> None:
-    """Give a new file what else is known of an old one, but for the times at which it was written and read."""
-    said, now = old.stat(), fresh.stat()
-    if hasattr(os, "chown") and (said.st_uid, said.st_gid) != (now.st_uid, now.st_gid):
-        os.chown(fresh, said.st_uid, said.st_gid)
-    shutil.copystat(old, fresh)
-    os.utime(fresh)
+def _dress(opened: int, old: Path) -> None:
+    """Give an open file what else is known of an old one, but for its times.
+
+    By its name it would be another one if somebody put a link there meanwhile.
+    """
+    said, now = old.stat(), os.fstat(opened)
+    if hasattr(os, "fchown") and (said.st_uid, said.st_gid) != (now.st_uid, now.st_gid):
+        os.fchown(opened, said.st_uid, said.st_gid)
+    if hasattr(os, "fchmod"):
+        os.fchmod(opened, S_IMODE(said.st_mode))
+    if hasattr(os, "listxattr"):
+        _copy_attributes(old, opened)
+
+
+def _copy_attributes(old: Path, opened: int) -> None:
+    try:
+        for name in os.listxattr(old):
+            os.setxattr(opened, name, os.getxattr(old, name))
+    except OSError as error:  # Some are the system's own, and some systems have none.
+        if error.errno not in _NO_ATTRIBUTE:
+            raise
 
 
 def _flush_folder(folder: Path) -> None:
@@ -104,4 +122,8 @@ def _flush_folder(folder: Path) -> None:
 def _explained(error: OSError) -> NotWrittenError:
     if error.errno in _FULL:
         return NotWrittenError("full", "The disk is full. Free some space on it, then try again.")
-    return NotWrittenError("forbidden", _FORBIDDEN)
+    if error.errno == errno.ENAMETOOLONG:
+        return NotWrittenError("forbidden", "Give the file a shorter name.")
+    if error.errno in _REFUSED:
+        return NotWrittenError("forbidden", _FORBIDDEN)
+    return NotWrittenError("failing", "The disk or its network reports an error. Check it, then try again.")
