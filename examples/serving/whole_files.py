@@ -102,10 +102,18 @@ def _dress(opened: int, old: Path) -> None:
 
 
 def _copy_attributes(old: Path, opened: int) -> None:
-    try:
+    with _where_there_are_any():
         for name in os.listxattr(old):
-            os.setxattr(opened, name, os.getxattr(old, name))
-    except OSError as error:  # Some are the system's own, and some systems have none.
+            with _where_there_are_any():
+                os.setxattr(opened, name, os.getxattr(old, name))
+
+
+@contextmanager
+def _where_there_are_any() -> Iterator[None]:
+    """Some systems have no attributes, and some attributes are the system's own."""
+    try:
+        yield
+    except OSError as error:
         if error.errno not in _NO_ATTRIBUTE:
             raise
 
