@@ -164,6 +164,60 @@ async def test_a_change_whose_answer_is_lost_is_not_called_undone(account: Accou
             assert (await asker.ask("complete_task", task_id=one))["already"] is True
 
 
+async def test_a_server_that_accepts_without_having_stored_is_not_believed(account: Account) -> None:
+    """RFC 9110, 15.3.3: 202 says that it may be done later, or never."""
+
+    def answer(asked: Asked) -> Given | Iterable[bytes]:
+        return Given(202) if asked.method == "PUT" else in_front_of(account)(asked)
+
+    with serving(answer) as server:
+        async with served(sources=[dav(account, server.url)]) as asker:
+            text = await asker.fail("complete_task", task_id=(await asker.rows())["one"]["id"])
+    assert text.startswith("Error: Whether the task has been changed is not known.")
+
+
+async def test_a_tag_that_something_in_between_weakens_is_known_to_the_server(account: Account) -> None:
+    """RFC 9110, 13.1.1: If-Match is for strong tags; what is compressed on the way has a weak or another one."""
+
+    def answer(asked: Asked) -> Given | Iterable[bytes]:
+        given = in_front_of(account)(asked)
+        if asked.method != "GET" or not isinstance(given, Given):
+            return given
+        tag = next(value for name, value in given.headers.items() if name.lower() == "etag")
+        is_compressed = "gzip" in asked.headers.get("Accept-Encoding", "")
+        weak = f'"{tag.strip(chr(34))}-gzip"' if is_compressed else f"W/{tag}"
+        return Given(given.status, given.body, {**given.headers, "ETag": weak})
+
+    with serving(answer) as server:
+        async with served(sources=[dav(account, server.url)]) as asker:
+            done = await asker.ask("complete_task", task_id=(await asker.rows())["one"]["id"])
+    assert (done["status"], done["changed_elsewhere"]) == ("completed", None)
+    assert "STATUS:COMPLETED" in get(account, "one")
+
+
+@pytest.mark.parametrize("is_own", [True, False], ids=["own", "foreign"])
+async def test_what_is_written_goes_where_the_credentials_go(account: Account, is_own: bool) -> None:
+    """A server that sends a PUT on to another origin gets neither the task nor the password there."""
+    before = get(account, "one")
+
+    def answer(asked: Asked) -> Given | Iterable[bytes]:
+        if asked.method == "PUT" and "moved" not in asked.path:
+            onward = f"{'' if is_own else other.url.rstrip('/')}{asked.path}?moved"
+            return Given(307, b"", {"Location": onward})
+        return in_front_of(account)(asked)
+
+    with serving(lambda _: Given(204)) as other, serving(answer) as server:
+        async with served(sources=[dav(account, server.url)]) as asker:
+            one = (await asker.rows())["one"]["id"]
+            if is_own:
+                assert (await asker.ask("complete_task", task_id=one))["status"] == "completed"
+            else:
+                text = await asker.fail("complete_task", task_id=one)
+                assert text == f"Error: {NOTHING}The server does not let this user change it."
+    assert other.asked == []
+    assert (get(account, "one") == before) != is_own
+
+
 async def test_an_account_that_may_not_be_written_says_so(account: Account) -> None:
     """A source that is only read sends nothing that writes."""
     source = CalDav(

@@ -89,14 +89,17 @@ class Asking:
 
     def content(self, url: str) -> tuple[bytes, str]:
         """An object as it is now, with its entity tag, which is empty where the server has none."""
-        answer = self.session.request("GET", url, headers={"Accept": "text/calendar"})
+        # Servers give what they compress another tag, under which they do not know it any more.
+        headers = {"Accept": "text/calendar", "Accept-Encoding": "identity"}
+        answer = self.session.request("GET", url, headers=headers)
         if answer.status_code != HTTPStatus.OK:
             raise RefusedError(answer.status_code)
         return answer.content, answer.etag
 
     def put(self, url: str, content: bytes, etag: str) -> bool:
         """Store an object if it is still what has the entity tag (RFC 4791, section 5.3.2); whether it was."""
-        headers = {"Content-Type": "text/calendar; charset=utf-8", "If-Match": etag}
+        # A weak tag matches nothing (RFC 9110, 13.1.1); most are strong ones that something in between weakened.
+        headers = {"Content-Type": "text/calendar; charset=utf-8", "If-Match": etag.removeprefix("W/")}
         status = self.session.request("PUT", url, data=content, headers=headers).status_code
         if status not in {*_STORED, HTTPStatus.PRECONDITION_FAILED}:
             raise RefusedError(status)

@@ -80,7 +80,7 @@ class BoundedSession:
     def request(
         self, method: str, url: str, *, data: bytes | None = None, headers: Mapping[str, str], **_: object
     ) -> Answer:
-        """Ask, and follow redirects.
+        """Ask, and follow redirects; those of what writes only to where the credentials go.
 
         Raises:
             ValueError: The method is not one that may be used.
@@ -90,7 +90,7 @@ class BoundedSession:
             raise ValueError("this method is not sent")
         for _each in range(self._limits.redirects + 1):
             answer = self._ask(method, url, data, headers)
-            if answer.status_code not in _REDIRECTS:
+            if answer.status_code not in _REDIRECTS or (method in _WRITES and self._is_foreign(url, answer.location)):
                 self.url = url
                 return _accepted(answer)
             url = self._onward(url, answer.location)
@@ -99,6 +99,9 @@ class BoundedSession:
     def close(self) -> None:
         for key in list(self._connections):
             self._drop(key)
+
+    def _is_foreign(self, url: str, location: str) -> bool:
+        return origin(urljoin(url, location)) not in self._access.origins
 
     def _onward(self, url: str, location: str) -> str:
         target = urljoin(url, location)
@@ -118,7 +121,7 @@ class BoundedSession:
         return answer
 
     def _headers(self, key: Origin, url: str, headers: Mapping[str, str]) -> dict[str, str]:
-        said = {**headers, "Host": urlsplit(url).netloc, "Accept-Encoding": "gzip"}
+        said = {"Accept-Encoding": "gzip", **headers, "Host": urlsplit(url).netloc}
         if self._access.authorization and key in self._access.origins:
             said["Authorization"] = self._access.authorization
         return said

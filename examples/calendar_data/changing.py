@@ -43,6 +43,8 @@ def _put(questions: Asking, url: str, content: bytes, etag: str) -> bool:
     except RefusedError as error:
         if error.status in {HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.INSUFFICIENT_STORAGE}:
             raise NotWrittenError("full", "The server has no room for it. Free some space there.") from None
+        if error.status < HTTPStatus.MULTIPLE_CHOICES:
+            raise UnsureError from None
         raise NotWrittenError("forbidden", "The server does not let this user change it.") from None
     except SourceError as error:
         if error.reason == "denied":
