@@ -238,6 +238,21 @@ async def test_a_task_is_done_if_it_says_so_in_any_way(tmp_path: Path, lines: st
         assert (await asker.rows())["it"]["status"] == status
 
 
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
+async def test_a_line_of_unicode_is_text_and_begins_no_property(tmp_path: Path, separator: str) -> None:
+    """Apple writes U+2028 into notes; what follows is neither lost nor read as a property."""
+    # `todo` takes lines apart, and so would these.
+    content = calendar(todo("it", "DESCRIPTION:first SEPARATOR")).decode()
+    path = tmp_path / "home.ics"
+    path.write_text(content.replace(" SEPARATOR", f"{separator}STATUS:COMPLETED"))
+    async with served(path) as asker:
+        row = (await asker.rows())["it"]
+        assert (row["status"], row["completed"]) == ("open", None)
+        assert (await asker.ask("get_task", task_id=row["id"]))["notes"] == "first\nSTATUS:COMPLETED"
+        await asker.ask("complete_task", task_id=row["id"])
+    assert f"DESCRIPTION:first{separator}STATUS:COMPLETED\n" in path.read_text()
+
+
 async def test_subtasks_are_known_from_both_sides_and_in_circles(tmp_path: Path) -> None:
     """RFC 5545, 3.2.15: a parent may name its children; nothing belongs to itself, and no circle is followed."""
     path = write(
@@ -254,6 +269,21 @@ async def test_subtasks_are_known_from_both_sides_and_in_circles(tmp_path: Path)
     assert sorted(each["title"] for each in tasks["a"]["subtasks"]) == ["b", "c"]
     parents = {title: task["parent"] and task["parent"]["title"] for title, task in tasks.items()}
     assert parents == {"a": "b", "b": "a", "c": "a", "self": None}
+
+
+async def test_a_task_with_very_many_subtasks_is_told_in_pages(tmp_path: Path) -> None:
+    """A8: no answer grows with what somebody else wrote, and every subtask can be had."""
+    many = [todo(f"{number:04}" + "!" * 1000, "RELATED-TO:it") for number in range(450)]
+    async with served(write(tmp_path, todo("it", "DESCRIPTION:whole"), *many)) as asker:
+        (row,) = (await asker.ask("list_tasks", text="whole"))["tasks"]
+        found = set[str]()
+        cursor: dict[str, str | None] = {}
+        for _ in range(5):
+            task = await asker.ask("get_task", task_id=row["id"], **cursor)
+            found |= {each["title"][:4] for each in task["subtasks"]}
+            assert (len(task["subtasks"]) <= 100, task["page"]["total"], task["notes"]) == (True, 450, "whole")
+            cursor = {"cursor": task["page"]["next"]}
+    assert (len(found), cursor) == (450, {"cursor": None})
 
 
 RULES = [

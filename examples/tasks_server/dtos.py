@@ -51,7 +51,7 @@ class Related(BaseModel):
     """A task that another one belongs to, or that belongs to it."""
 
     id: Id
-    title: str | None
+    title: Annotated[str | None, Clip(300)]
     status: Status
     due: Moment | None
 
@@ -94,7 +94,7 @@ class Changed(BaseModel):
     """A task after it was completed or reopened. `already` is true where there was nothing to do."""
 
     id: Id
-    title: str | None
+    title: Annotated[str | None, Clip(300)]
     list: str
     status: Status
     completed: Moment | None

@@ -87,7 +87,7 @@ class TaskTools:
             unavailable=make_unavailable(self._board.outages()),
         )
 
-    @shape.tool(ask={"format"}, example=sampled("get_task", BREAD))
+    @shape.tool(ask={"format"}, page="subtasks", limit=100, example=sampled("get_task", BREAD))
     def get_task(self, task_id: TaskId) -> Task:
         """Get one task with its notes and comments whole, as they were written, by an id from another answer."""
         return make_task(self._board.find(task_id), Kin(self._board.listed()), self._board)
