@@ -271,6 +271,59 @@ async def test_subtasks_are_known_from_both_sides_and_in_circles(tmp_path: Path)
     assert parents == {"a": "b", "b": "a", "c": "a", "self": None}
 
 
+EXPORTED = {
+    "reminders": [
+        "CREATED:20260701T080000Z",
+        "PRIORITY:0",
+        "X-APPLE-SORT-ORDER:773568000",
+        "DUE;TZID=Europe/Berlin:20260714T090000",
+        "BEGIN:VALARM\nUID:A1\nX-WR-ALARMUID:A1\nACTION:DISPLAY\nTRIGGER;VALUE=DATE-TIME:20260714T070000Z\nEND:VALARM",
+    ],
+    "nextcloud": [
+        "PERCENT-COMPLETE:40",
+        "STATUS:IN-PROCESS",
+        "X-OC-HIDESUBTASKS:1",
+        "CATEGORIES:home,garden",
+        "LAST-MODIFIED:20260701T080000Z",
+        "RELATED-TO;RELTYPE=PARENT:none",
+        "PRIORITY:9",
+    ],
+    "lightning": [
+        "X-MOZ-GENERATION:3",
+        'DESCRIPTION;ALTREP="data:text/html,%3Cbody%3Enote%3C%2Fbody%3E":note',
+        "SEQUENCE:2",
+        "CLASS:PRIVATE",
+        "ATTACH;FMTTYPE=text/plain:file:///note.txt",
+    ],
+    "outlook": [
+        "X-MICROSOFT-CDO-IMPORTANCE:1",
+        'DTSTART;TZID="W. Europe Standard Time":20260713T080000',
+        'DUE;TZID="W. Europe Standard Time":20260714T080000',
+        "X-ALT-DESC;FMTTYPE=text/html:<p>BEGIN:VTODO</p>",
+    ],
+}
+
+
+@pytest.mark.parametrize("program", EXPORTED)
+async def test_what_programs_write_beside_a_task_stays(tmp_path: Path, program: str) -> None:
+    """Alarms with their own UID, orders, attachments: done and opened again, only what is about that has changed."""
+    path = write(tmp_path, todo("it", *EXPORTED[program]), todo("other"))
+    before = path.read_bytes().split(b"\r\n")
+    async with served(path) as asker:
+        one = (await asker.rows())["it"]["id"]
+        for tool in ("complete_task", "reopen_task"):
+            await asker.ask(tool, task_id=one)
+            after = path.read_bytes().split(b"\r\n")
+            assert kept(after) == kept(before)
+            assert after[after.index(b"UID:other") :] == before[before.index(b"UID:other") :]
+
+
+def kept(lines: Sequence[bytes]) -> list[bytes]:
+    """What is not about whether a task is done."""
+    said = (b"STATUS:", b"COMPLETED:", b"PERCENT-COMPLETE:", b"LAST-MODIFIED:")
+    return [line for line in lines if not line.startswith(said)]
+
+
 async def test_a_task_with_very_many_subtasks_is_told_in_pages(tmp_path: Path) -> None:
     """A8: no answer grows with what somebody else wrote, and every subtask can be had."""
     many = [todo(f"{number:04}" + "!" * 1000, "RELATED-TO:it") for number in range(450)]

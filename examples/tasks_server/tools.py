@@ -89,7 +89,10 @@ class TaskTools:
 
     @shape.tool(ask={"format"}, page="subtasks", limit=100, example=sampled("get_task", BREAD))
     def get_task(self, task_id: TaskId) -> Task:
-        """Get one task with its notes and comments whole, as they were written, by an id from another answer."""
+        """Get one task with its notes and comments whole, as they were written, by an id from another answer.
+
+        Very many subtasks come in pages.
+        """
         return make_task(self._board.find(task_id), Kin(self._board.listed()), self._board)
 
     @shape.tool(ask={"format"}, example=sampled("complete_task", CHAIN))
