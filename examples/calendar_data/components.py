@@ -143,9 +143,9 @@ def _place(event: VEvent, name: str, around: str) -> None:
     """Give a time in a zone that nobody knows the offset that its name says, and one without a zone that around it."""
     when = moment(event, name)
     if isinstance(when, datetime) and when.tzinfo is None:
-        said = str(event[name].params.get("TZID", around))
-        known = _known_zone(said)
-        put_moment(event, name, when.replace(tzinfo=ZoneInfo(known) if known else _named_offset(said)))
+        own = str(event[name].params.get("TZID", ""))
+        known = _known_zone(own or around)
+        put_moment(event, name, when.replace(tzinfo=ZoneInfo(known) if known else _named_offset(own)))
 
 
 def _known_zone(name: str) -> str:
