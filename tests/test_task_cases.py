@@ -14,7 +14,7 @@ from calendar_data.documents import read_document
 from task_data import BERLIN, NOW, Asker, calendar, served, todo
 from tasks_server.series import read_tasks
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
 DAILY = "DTSTART;TZID=Europe/Berlin:20260706T080000\nDUE;TZID=Europe/Berlin:20260706T090000\nRRULE:FREQ=DAILY"
 REFUSED = (
