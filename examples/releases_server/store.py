@@ -9,17 +9,15 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from errno import EDQUOT, EFBIG, ENOSPC
 from pathlib import Path
 from typing import Any
 
 from mcpshape import UserError
-from serving.whole_files import NotWrittenError, alone, write_whole
+from serving.whole_files import NotWrittenError, Obstacle, alone, explained, write_whole
 
 _LOG = logging.getLogger(__name__)
 _CURRENT, _ABOUT, _ROOT = "current", "pull.json", "v1"
 _GENERATION = re.compile(r"pull-[0-9a-f]{16}")
-_FULL = frozenset({ENOSPC, EDQUOT, EFBIG})
 _LARGEST = 32 * 2**20
 _PULL_AGAIN = "Ask the user to run `mcpshape-releases pull` again. The drafts are as they were."
 
@@ -138,7 +136,7 @@ class Store:
         except NotWrittenError as error:
             raise _not_written(error.obstacle) from error
         except OSError as error:
-            raise _not_written("full" if error.errno in _FULL else "forbidden") from error
+            raise _not_written(explained(error).obstacle) from error
 
     def _forget_all_but(self, *names: str) -> None:
         """Leave the generation before the one in force, since somebody may be reading it."""
@@ -195,7 +193,7 @@ def _stamp(file: Path) -> tuple[int, int, int]:
     return seen.st_mtime_ns, seen.st_size, seen.st_ino
 
 
-def _not_written(obstacle: str) -> UserError:
+def _not_written(obstacle: Obstacle) -> UserError:
     said, remedy = {
         "busy": ("Another pull is under way.", "Wait for it to end."),
         "full": ("The disk is full.", "Free some space on it, then pull again."),

@@ -47,7 +47,7 @@ def alone(path: Path, *, seconds: float = _PATIENCE) -> Iterator[Path]:
     except Timeout as error:
         raise NotWrittenError("busy", "Another program is writing it; try again.") from error
     except OSError as error:
-        raise _explained(error) from error
+        raise explained(error) from error
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -67,7 +67,7 @@ def write_whole(path: Path, content: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             fresh.unlink()
-        raise _explained(error) from error
+        raise explained(error) from error
     with suppress(OSError):  # Not every system opens folders, and the new name is there already.
         _flush_folder(path.parent)
 
@@ -127,7 +127,8 @@ def _flush_folder(folder: Path) -> None:
         os.close(opened)
 
 
-def _explained(error: OSError) -> NotWrittenError:
+def explained(error: OSError) -> NotWrittenError:
+    """What keeps a file from being written, by what the system says."""
     if error.errno in _FULL:
         return NotWrittenError("full", "The disk is full. Free some space on it, then try again.")
     if error.errno == errno.ENAMETOOLONG:
