@@ -42,6 +42,8 @@ from releases_server.pulled import Pulled
 from releases_server.store import Store
 from serving.whole_files import alone
 
+pytestmark = pytest.mark.no_cover
+
 APPS = "/v1/apps"
 
 
@@ -473,8 +475,6 @@ import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 from releases_server.cli import COMMAND
-
-pytestmark = pytest.mark.no_cover
 COMMAND.run(sys.argv[1:])
 """
 on_posix = pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
