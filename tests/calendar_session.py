@@ -4,24 +4,20 @@ A session is held in both revisions of the protocol that hosts speak today. What
 answer that is the same as at an earlier level is there as a reference to it.
 """
 
-import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import anyio
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp import Client
 
 from calendar_server.dtos import policy
 from calendar_server.samples import OWNER, SAMPLE
-from replicas import CALENDAR, free_port, listening, process
-from sessions import Call, both
-
-Transport = Literal["stdio", "http"]
+from replicas import CALENDAR
+from sessions import Call, Transport, both, connected
 
 FILE = Path(__file__).with_name("calendar_session.txt")
 REMAKE = "PYTHONPATH=tests python -m calendar_session"
@@ -102,7 +98,7 @@ async def transcript(transport: Transport) -> str:
     heard: dict[str, dict[str, str]] = {}
 
     async def hold(level: str) -> None:
-        heard[level] = await both(lambda mode: connected(transport, mode, level), CALLS, "event")
+        heard[level] = await both(lambda mode: _connected(transport, mode, level), CALLS, "event")
 
     async with anyio.create_task_group() as group:
         for level in policy.levels:
@@ -121,24 +117,14 @@ def _section(level: str, heard: dict[str, dict[str, str]]) -> str:
 
 
 @asynccontextmanager
-async def connected(transport: Transport, mode: Any, level: str) -> AsyncIterator[Client]:
+async def _connected(transport: Transport, mode: Any, level: str) -> AsyncIterator[Client]:
     """A client of a server of its own, for the sample week and the rota."""
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as log:
+    with tempfile.TemporaryDirectory() as folder:
         rota = Path(folder) / "rota.ics"
         rota.write_text(ROTA)
         options = ["--ics", str(SAMPLE), "--ics", str(rota), "--me", OWNER, "--privacy", level]
-        if transport == "stdio":
-            program, *arguments = [*CALENDAR, *options]
-            kept = {name: value for name, value in os.environ.items() if not name.startswith("MCPSHAPE_")}
-            server = StdioServerParameters(command=program, args=arguments, env=kept | SECRET)
-            async with Client(stdio_client(server, errlog=log), mode=mode, cache=None) as client:
-                yield client
-        else:
-            port = free_port()
-            with process(port, [*CALENDAR, *options, "--transport", "http", "--port", str(port)], **SECRET) as started:
-                await listening(started)
-                async with Client(started.url, mode=mode, cache=None) as client:
-                    yield client
+        async with connected(transport, mode, [*CALENDAR, *options], **SECRET) as client:
+            yield client
 
 
 if __name__ == "__main__":

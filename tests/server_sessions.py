@@ -1,20 +1,17 @@
-"""Write NAME_session.txt for each server without levels: what it says in a session over stdio, with its sample."""
+"""Write NAME_session.txt for each server without levels: what it says in a session, with its sample."""
 
-import os
 import re
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp import Client
 
-from sessions import Call, both
+from sessions import Call, Transport, both, connected
 
 REMAKE = "PYTHONPATH=tests python -m server_sessions"
 
@@ -120,25 +117,20 @@ SEARCH = Script(
 SCRIPTS = (RELEASES, SEARCH, TASKS)
 
 
-async def transcript(script: Script) -> str:
-    """The whole file of a server."""
-    heard = await both(lambda mode: _connected(script, mode), script.calls, script.noun)
+async def transcript(script: Script, transport: Transport) -> str:
+    """The whole file of a server, as heard over one transport."""
+    program = str(Path(sys.executable).with_name(f"mcpshape-{script.name}"))
+    secret = {f"MCPSHAPE_{script.name.upper()}_SECRET": "0123456789abcdef-of-the-sessions"}
+
+    def connect(mode: Any) -> AbstractAsyncContextManager[Client]:
+        return connected(transport, mode, [program, *script.options], **secret)
+
+    heard = await both(connect, script.calls, script.noun)
     sections = "\n\n".join(f">>> {step}\n{answer}" for step, answer in heard.items())
     return re.sub(script.volatile, "…", f"Made by {REMAKE}\n\n{sections}\n")
 
 
-@asynccontextmanager
-async def _connected(script: Script, mode: Any) -> AsyncIterator[Client]:
-    program = str(Path(sys.executable).with_name(f"mcpshape-{script.name}"))
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MCPSHAPE_", "CALDAV_"))}
-    secret = {f"MCPSHAPE_{script.name.upper()}_SECRET": "0123456789abcdef-of-the-sessions"}
-    server = StdioServerParameters(command=program, args=[*script.options], env=kept | secret)
-    with tempfile.TemporaryFile("w+") as log:
-        async with Client(stdio_client(server, errlog=log), mode=mode, cache=None) as client:
-            yield client
-
-
 if __name__ == "__main__":
     for each in SCRIPTS:
-        each.file.write_text(anyio.run(transcript, each), encoding="utf-8")
+        each.file.write_text(anyio.run(transcript, each, "stdio"), encoding="utf-8")
         print(f"Wrote {each.file.name}; read what has changed in it.", file=sys.stderr)

@@ -1,18 +1,22 @@
 """What a server says in one session, as lines for a diff."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from mcp import Client, MCPError
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from pydantic import BaseModel
 
 from mcpshape.testing import decode
-from replicas import MODES
+from replicas import MODES, replica
 
 Call = tuple[str, dict[str, Any]]
+Transport = Literal["stdio", "http"]
 
 # What a revision adds to every result, whatever is in it.
 ENVELOPE = {"_meta", "resultType", "ttlMs", "cacheScope"}
@@ -120,3 +124,19 @@ async def both(
 def _either(*answers: str) -> str:
     without = {answer.partition("\n")[2] for answer in answers}
     return without.pop() if len(without) == 1 else "\n".join(answers)
+
+
+@asynccontextmanager
+async def connected(transport: Transport, mode: Any, command: Sequence[str], **variables: str) -> AsyncIterator[Client]:
+    """A client of a server of its own, over a transport and in a revision."""
+    if transport == "http":
+        asked = replica([*command, "--transport", "http"], **variables)
+        async with asked as started, Client(started.url, mode=mode, cache=None) as client:
+            yield client
+        return
+    program, *arguments = command
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MCPSHAPE_", "CALDAV_"))}
+    server = StdioServerParameters(command=program, args=arguments, env=kept | variables)
+    with tempfile.TemporaryFile("w+") as log:
+        async with Client(stdio_client(server, errlog=log), mode=mode, cache=None) as client:
+            yield client

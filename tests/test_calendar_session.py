@@ -4,8 +4,8 @@ from difflib import unified_diff
 
 import pytest
 
-from calendar_session import CALLS, FILE, REMAKE, Transport, transcript
-from sessions import lines
+from calendar_session import CALLS, FILE, REMAKE, transcript
+from sessions import Transport, lines
 
 pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 

@@ -5,6 +5,7 @@ from difflib import unified_diff
 import pytest
 
 from server_sessions import REMAKE, SCRIPTS, Script, transcript
+from sessions import Transport
 
 pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
@@ -14,11 +15,12 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
-async def test_a_session_is_the_one_that_was_reviewed_byte_for_byte(script: Script) -> None:
-    """The greeting, the tools, and every tool with good and bad arguments, in both revisions."""
-    expected, heard = script.file.read_text(encoding="utf-8"), await transcript(script)
-    changed = unified_diff(expected.splitlines(), heard.splitlines(), "reviewed", "heard", n=1)
+async def test_a_session_is_the_one_that_was_reviewed_byte_for_byte(script: Script, transport: Transport) -> None:
+    """The greeting, the tools, and every tool with good and bad arguments, over each transport in both revisions."""
+    expected, heard = script.file.read_text(encoding="utf-8"), await transcript(script, transport)
+    changed = unified_diff(expected.splitlines(), heard.splitlines(), "reviewed", f"heard over {transport}", n=1)
     assert heard == expected, "\n".join([f"If this is meant, run {REMAKE}, and read the diff:", *changed])
 
 
