@@ -8,8 +8,9 @@ from datetime import date, datetime, tzinfo
 from calendar_data.components import Moment
 from calendar_data.feeds import Outage
 from calendar_data.recurrence import to_utc
-from tasks_server import dtos
 from tasks_server.board import Board, Filed, Outcome
+from tasks_server.dtos import Changed, Related, TaskList, TaskRow, Unavailable
+from tasks_server.dtos import Task as WholeTask
 from tasks_server.series import Task
 
 _Uid = tuple[int, str]
@@ -46,9 +47,9 @@ class Kin:
         return [self._by_uid[uid] for uid in uids if uid in self._by_uid]
 
 
-def make_row(filed: Filed, kin: Kin, board: Board) -> dtos.TaskRow:
+def make_row(filed: Filed, kin: Kin, board: Board) -> TaskRow:
     task, facts = filed.task, filed.task.facts
-    return dtos.TaskRow(
+    return TaskRow(
         id=filed.identity,
         title=facts.title,
         due=_shown(task.due, board.zone),
@@ -65,11 +66,11 @@ def make_row(filed: Filed, kin: Kin, board: Board) -> dtos.TaskRow:
     )
 
 
-def make_task(filed: Filed, kin: Kin, board: Board) -> dtos.Task:
+def make_task(filed: Filed, kin: Kin, board: Board) -> WholeTask:
     """A task whole."""
     task, facts = filed.task, filed.task.facts
     parent = kin.parent(filed)
-    return dtos.Task(
+    return WholeTask(
         id=filed.identity,
         title=facts.title,
         status=facts.status,
@@ -93,10 +94,10 @@ def make_task(filed: Filed, kin: Kin, board: Board) -> dtos.Task:
     )
 
 
-def make_changed(outcome: Outcome, board: Board) -> dtos.Changed:
+def make_changed(outcome: Outcome, board: Board) -> Changed:
     """A task after a change."""
     facts = outcome.filed.task.facts
-    return dtos.Changed(
+    return Changed(
         id=outcome.filed.identity,
         title=facts.title,
         list=outcome.filed.list,
@@ -108,16 +109,15 @@ def make_changed(outcome: Outcome, board: Board) -> dtos.Changed:
     )
 
 
-def make_lists(labels: Iterable[str], listed: Iterable[Filed]) -> list[dtos.TaskList]:
+def make_lists(labels: Iterable[str], listed: Iterable[Filed]) -> list[TaskList]:
     """The lists with the numbers of what is open in them."""
     counts = Counter(each.list for each in listed if not each.task.is_over)
-    return [dtos.TaskList(label=label, open=counts[label]) for label in labels]
+    return [TaskList(label=label, open=counts[label]) for label in labels]
 
 
-def make_unavailable(outages: Sequence[Outage]) -> list[dtos.Unavailable]:
+def make_unavailable(outages: Sequence[Outage]) -> list[Unavailable]:
     return [
-        dtos.Unavailable(list=each.label, reason=each.reason, since=each.since, last_read=each.last_read)
-        for each in outages
+        Unavailable(list=each.label, reason=each.reason, since=each.since, last_read=each.last_read) for each in outages
     ]
 
 
@@ -150,10 +150,10 @@ def has_text(task: Task, text: str) -> bool:
     return any(text.casefold() in each.casefold() for each in said if each)
 
 
-def _related(filed: Filed, zone: tzinfo) -> dtos.Related:
+def _related(filed: Filed, zone: tzinfo) -> Related:
     task = filed.task
     due = _shown(task.due, zone)
-    return dtos.Related(id=filed.identity, title=task.facts.title, status=task.facts.status, due=due)
+    return Related(id=filed.identity, title=task.facts.title, status=task.facts.status, due=due)
 
 
 def _shown(when: Moment | None, zone: tzinfo) -> Moment | None:
