@@ -95,6 +95,29 @@ async def test_secrets_of_the_review_are_in_no_answer(written: str, tmp_path: Pa
     }
 
 
+@pytest.mark.parametrize("named", ["review_information", "trade_representative_contact_information"])
+async def test_a_secret_folder_that_is_a_link_keeps_its_secrets(named: str, tmp_path: Path) -> None:
+    """Its files have names without the folder then, and other links may lead to these."""
+    folder = write(tmp_path / "metadata", {"shared/phone_number.txt": CANARY, "en-US/name.txt": "Lumen 2"})
+    (folder / named).symlink_to("shared")
+    (folder / "en-US/description.txt").symlink_to("../shared/phone_number.txt")
+    (folder / "en-US/keywords.txt").symlink_to(f"../{named}/phone_number.txt")
+    answer = await ask(config(small_account().write(tmp_path / "store"), folder), "get_metadata", app=APP)
+    assert CANARY not in json.dumps(answer)
+    assert entry(answer, "en-US", "description")["file"] == "unreadable"
+    assert entry(answer, "en-US", "name")["draft"] == "Lumen 2"
+
+
+async def test_addresses_of_a_trade_representative_are_in_no_answer(tmp_path: Path) -> None:
+    """They are personal data, and no text of a store page."""
+    folder = write(tmp_path / "metadata", {"trade_representative_contact_information/phone_number.txt": CANARY})
+    (folder / "en-US").symlink_to("trade_representative_contact_information")
+    (folder / "copyright.txt").symlink_to("trade_representative_contact_information/phone_number.txt")
+    answer = await ask(config(small_account().write(tmp_path / "store"), folder), "get_metadata", app=APP)
+    assert CANARY not in json.dumps(answer)
+    assert entry(answer, None, "copyright")["file"] == "unreadable"
+
+
 async def test_secrets_are_not_in_the_index(tmp_path: Path) -> None:
     """What an answer has beyond the fields of a store page is not taken out of it."""
     store = account_with_secrets().write(tmp_path / "store")

@@ -19,7 +19,7 @@ Reason = Literal["no_locale", "same_locale", "google_play", "no_such_field", "an
 
 _DEFAULT = "default"
 # deliver knows these folders and looks for no texts in them; nothing is to be said of them.
-_OTHER = frozenset({"appletv", "imessage", "fonts", SECRETS, "trade_representative_contact_information"})
+_OTHER = frozenset({"appletv", "imessage", "fonts"}) | SECRETS
 _MOST_IGNORED = 50
 
 Key = tuple[str | None, str]

@@ -10,8 +10,8 @@ from typing import Literal
 Trouble = Literal["not_utf8", "too_large", "not_a_file", "forbidden", "leads_outside"]
 """Why a file that is there cannot be read."""
 
-SECRETS = "review_information"
-"""The folder with the passwords of the demo account and the addresses of people. Nothing in it is ever opened."""
+SECRETS = frozenset({"review_information", "trade_representative_contact_information"})
+"""The folders with the password of the demo account and the addresses of people. Nothing in them is ever opened."""
 _LARGEST = 256 * 1024
 # What Ruby's `strip` takes off, and no more: deliver uploads the rest.
 _STRIPPED = " \t\n\v\f\r\0"
@@ -37,10 +37,10 @@ class Metadata:
 
     @cached_property
     def _secrets(self) -> frozenset[tuple[int, int]]:
-        """The files in `review_information`, by number, since they may have other names as well."""
+        """The files in folders with secrets, by number, since links give them other names as well."""
         found = set()
         for each in self._real.iterdir():
-            if each.name.casefold() == SECRETS:
+            if each.name.casefold() in SECRETS:
                 paths = (Path(root, name) for root, _, names in os.walk(each) for name in names)
                 found |= {_number(path.stat()) for path in paths if path.exists()}
         return frozenset(found)
@@ -81,7 +81,7 @@ class Metadata:
     def _require_inside(self, real: Path) -> None:
         if not real.is_relative_to(self._real):
             raise UnreadableError("leads_outside")
-        if SECRETS in {part.casefold() for part in real.relative_to(self._real).parts}:
+        if SECRETS & {part.casefold() for part in real.relative_to(self._real).parts}:
             raise UnreadableError("leads_outside")
 
     def _bytes(self, opened: int) -> bytes:
@@ -90,7 +90,7 @@ class Metadata:
             raise UnreadableError("not_a_file")
         if seen.st_size > _LARGEST:
             raise UnreadableError("too_large")
-        if seen.st_nlink > 1 and _number(seen) in self._secrets:
+        if _number(seen) in self._secrets:
             raise UnreadableError("leads_outside")
         try:
             with os.fdopen(opened, "rb", closefd=False) as file:
