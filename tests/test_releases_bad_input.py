@@ -5,6 +5,7 @@ import os
 import sqlite3
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -418,6 +419,19 @@ async def test_a_huge_draft_is_compared_in_little_time(tmp_path: Path) -> None:
         config(account.write(tmp_path / "store"), folder), "get_diff", app=APP, locale="en-US", field="description"
     )
     assert result.is_error or decode(result)["changes"][0]["over"] == "over"
+
+
+async def test_marks_without_end_are_compared_in_little_time(tmp_path: Path) -> None:
+    """Composing letters would take minutes for them."""
+    marks = "\u0301\u0323" * 20_000
+    path = "v1__appStoreVersions__v2__appStoreVersionLocalizations"
+    account = small_account(**{path: version_texts(en_US={"description": f"a{marks}"})})
+    configured = config(
+        account.write(tmp_path / "store"), write(tmp_path / "metadata", {"en-US/description.txt": f"a{marks}"})
+    )
+    begun = time.monotonic()
+    assert (await ask(configured, "get_diff", app=APP))["changes"] == []
+    assert time.monotonic() - begun < 5
 
 
 # Laws.
