@@ -347,6 +347,44 @@ async def test_platforms_with_the_same_version_stay_apart(tmp_path: Path) -> Non
     assert "IOS, MAC_OS" in await refused(configured, "get_metadata", app=APP, platform="TV_OS")
 
 
+async def test_a_version_of_one_platform_is_found_without_it(tmp_path: Path) -> None:
+    """A number that is on iOS and elsewhere is that of iOS."""
+    account = small_account()
+    account.lists["v1/apps/1/appStoreVersions"] += [
+        version("m1", "1.0", platform="MAC_OS"),
+        version("m3", "3.0", platform="MAC_OS"),
+    ]
+    account.lists["v1/appStoreVersions/m3/appStoreVersionLocalizations"] = version_texts(en_US={"description": "Mac"})
+    configured = config(account.write(tmp_path))
+    for number, platform in (("3.0", "MAC_OS"), ("1.0", "IOS"), (None, "IOS")):
+        assert (await ask(configured, "get_metadata", app=APP, version=number))["platform"] == platform
+
+
+@pytest.mark.parametrize("spelled", ["MAC_OS", "macos", "osx", "mac"])
+async def test_platforms_are_known_as_deliver_spells_them(spelled: str, tmp_path: Path) -> None:
+    """fastlane#19908: osx is MAC_OS, in a question and in the settings."""
+    account = small_account(v1__apps__1__appStoreVersions=[version("v2", "2.0"), version("m", platform="MAC_OS")])
+    folder = Folder(APP, write(tmp_path / "mac", {"en-US/keywords.txt": "mac"}), spelled)
+    configured = Config(store=account.write(tmp_path / "store"), folders=(folder,))
+    answer = await ask(configured, "get_metadata", app=APP, platform=spelled)
+    assert (answer["platform"], answer["draft_locales"]) == ("MAC_OS", ["en-US"])
+    assert (await ask(configured, "get_metadata", app=APP))["draft_locales"] is None
+
+
+async def test_apps_whose_bundle_ids_differ_in_case_are_told_apart(tmp_path: Path) -> None:
+    """What an error names can be asked for, and each has its own drafts."""
+    account = Account({"v1/apps": [app("1", "One", "b.App"), app("2", "Two", "b.app"), app("3", "b.app", "b.three")]})
+    folders = tuple(
+        Folder(name, write(tmp_path / f"metadata-{place}", {"en-US/name.txt": name}))
+        for place, name in enumerate(("b.App", "b.app"))
+    )
+    configured = Config(store=account.write(tmp_path / "store"), folders=folders)
+    for name in ("b.App", "b.app"):
+        answer = await ask(configured, "get_metadata", app=name)
+        assert (answer["app"], entry(answer, "en-US", "name")["draft"]) == (name, name)
+    assert "b.App, b.app" in await refused(configured, "get_metadata", app="B.APP")
+
+
 async def test_drafts_are_compared_with_what_is_worked_on_and_not_with_what_is_live(tmp_path: Path) -> None:
     """An app has two versions and two sets of information at once."""
     account = small_account(

@@ -10,6 +10,8 @@ from releases_server.states import LIVE, is_editable, is_ended
 
 _USUAL_PLATFORM = "IOS"
 _MOST_NAMED = 10
+# What deliver calls the platforms, and people do.
+_SPELLED = {"mac": "macos", "osx": "macos", "appletvos": "tvos", "xros": "visionos"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def find_app(apps: Sequence[App], wanted: str, folders: Sequence[Folder] = ()) -
     Raises:
         UserError: There is none, or there are several.
     """
-    found = [app for app in apps if _is_called(app, wanted)]
+    found = _closest([app for app in apps if _is_called(app, wanted)], wanted)
     drafted = [each.app for each in folders if each.app.casefold() == wanted.casefold()]
     if len(found) == 1:
         return found[0]
@@ -66,18 +68,20 @@ def find_app(apps: Sequence[App], wanted: str, folders: Sequence[Folder] = ()) -
 def folder_of(folders: Sequence[Folder], app: App, platform: str | None) -> Path | None:
     """The metadata folder of an app, for a platform if there is one for it alone."""
     of_app = [each for each in folders if _is_called(app, each.app)]
-    fitting = [each for each in of_app if each.platform in {platform, None}]
-    fitting.sort(key=lambda each: each.platform is None)
+    fitting = [each for each in of_app if each.platform is None or _plain(each.platform) == _plain(platform)]
+    fitting.sort(key=lambda each: (each.app not in {app.id, app.bundle_id, app.name}, each.platform is None))
     return fitting[0].path if fitting else None
 
 
 def choose(app: App, platform: str | None, number: str | None) -> Chosen:
     """The version that is asked for, else the one to upload to, else the one under review, else the live one.
 
+    A version that only one platform has is found without that platform being named.
+
     Raises:
         UserError: The app has no such version or platform.
     """
-    platform = _platform(app, platform)
+    platform = _platform(app, platform or _only_platform(app, number))
     versions = [each for each in app.versions if each.platform == platform]
     if number is None:
         version = min(versions, key=_urgency, default=None)
@@ -95,8 +99,27 @@ def _is_called(app: App, wanted: str) -> bool:
     return wanted.casefold() in {(each or "").casefold() for each in (app.id, app.bundle_id, app.name)} - {""}
 
 
+def _closest(found: Sequence[App], wanted: str) -> Sequence[App]:
+    """Of several apps the one that is called exactly so, by id first; bundle ids may differ in case alone."""
+    for names in ([app.id for app in found], [app.bundle_id for app in found]):
+        if names.count(wanted) == 1:
+            return [found[names.index(wanted)]]
+    return found
+
+
 def _named(apps: Sequence[App]) -> str:
     return ", ".join(app.bundle_id or app.id for app in apps[:_MOST_NAMED])
+
+
+def _only_platform(app: App, number: str | None) -> str | None:
+    """The platform of the only version that has a number."""
+    found = [each.platform for each in app.versions if number and (each.number or "").casefold() == number.casefold()]
+    return found[0] if len(found) == 1 else None
+
+
+def _plain(platform: str | None) -> str:
+    plain = (platform or "").replace("_", "").casefold()
+    return _SPELLED.get(plain, plain)
 
 
 def _platform(app: App, wanted: str | None) -> str | None:
@@ -109,7 +132,7 @@ def _platform(app: App, wanted: str | None) -> str | None:
         if _USUAL_PLATFORM in known:
             return _USUAL_PLATFORM
     for each in known:
-        if each and wanted and each.replace("_", "").casefold() == wanted.replace("_", "").casefold():
+        if each and wanted and _plain(each) == _plain(wanted):
             return each
     named = ", ".join(str(each) for each in known if each) or "none yet"
     raise UserError("The app has no such platform.", hint=f"Its platforms: {named}.", code="unknown_platform")

@@ -16,7 +16,7 @@ from releases_server.pulled import Texts
 
 _AROUND = 2
 _MOST_LINES = 1000
-# Composing sorts the marks of a letter, in time that grows with the square; no language has as many (UAX #15, section 13).
+# Composing sorts the marks of a letter, in time that grows with the square; no language has so many (UAX #15).
 _TOO_MANY_MARKS = regex.compile(r"\p{M}{31}")
 
 
