@@ -19,14 +19,15 @@ TYPES = frozenset(
 
 Resource = Mapping[str, Any]
 _HUGE = 10**6
+_HUGE_ID = 10**18
 
 
 def resources(answer: Mapping[str, Any], kind: str, *, among: str = "data") -> Iterator[Resource]:
-    """The resources of a type that an answer holds, one or many; what has no id is left out."""
+    """The resources of a type that an answer holds, one or many; what has no id is left out. An id is always a text."""
     held = answer.get(among)
     for each in held if isinstance(held, list) else [held]:
-        if isinstance(each, dict) and each.get("type") == kind and isinstance(each.get("id"), str):
-            yield each
+        if isinstance(each, dict) and each.get("type") == kind and (identity := _identity(each)):
+            yield {**each, "id": identity}
 
 
 def text(resource: Resource, name: str) -> str | None:
@@ -48,7 +49,7 @@ def related(resource: Resource, name: str) -> tuple[bool, str | None]:
     if not isinstance(relationship, dict) or "data" not in relationship:
         return False, None
     end = relationship["data"]
-    return True, end["id"] if isinstance(end, dict) and isinstance(end.get("id"), str) else None
+    return True, _identity(end) if isinstance(end, dict) else None
 
 
 def kept(raw: bytes, answer: Mapping[str, Any]) -> bytes:
@@ -67,6 +68,14 @@ def kept(raw: bytes, answer: Mapping[str, Any]) -> bytes:
 
 def _is_wanted(resource: object) -> bool:
     return isinstance(resource, dict) and resource.get("type") in TYPES
+
+
+def _identity(resource: Resource) -> str | None:
+    """An id, which files written by hand may have as a number."""
+    found = resource.get("id")
+    if type(found) is int and 0 <= found < _HUGE_ID:
+        return str(found)
+    return found if isinstance(found, str) else None
 
 
 def _attributes(resource: Resource) -> Mapping[str, Any]:

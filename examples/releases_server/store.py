@@ -38,13 +38,16 @@ class Document:
         """What is in it.
 
         Raises:
-            UserError: It is damaged or gone; the log says which one.
+            UserError: It is damaged, gone or an error of the API, which has no data; the log says which one.
         """
         try:
-            return _read(self.file)
+            found = _read(self.file)
+            if "data" not in found:
+                raise damaged()
         except UserError:
             _LOG.warning("a pulled answer cannot be read: %s", "/".join((*self.path, self.file.name)))
             raise
+        return found
 
 
 @dataclass(frozen=True, slots=True)
