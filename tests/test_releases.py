@@ -445,6 +445,21 @@ async def test_what_was_not_pulled_is_no_change(tmp_path: Path) -> None:
     assert changes["skipped"] == [{"locale": None, "field": "primary_category", "reason": "not_pulled"}]
 
 
+async def test_a_subcategory_without_its_category_is_skipped(tmp_path: Path) -> None:
+    """Subcategories are uploaded only together with their category; names of old begin with MZGenre."""
+    account = small_account(
+        v1__apps__1__appInfos=[info("i1", primaryCategory="GAMES", primarySubcategoryOne="GAMES_WORD")]
+    )
+    files = {"primary_first_sub_category.txt": "GAMES_CARD"}
+    changes = await diff(tmp_path, files, account)
+    assert changes["changes"] == []
+    assert changes["skipped"] == [{"locale": None, "field": "primary_first_sub_category", "reason": "no_category"}]
+    changes = await diff(tmp_path, {**files, "primary_category.txt": "MZGenre.Games"}, account)
+    assert [(each["field"], each["after"]) for each in changes["changes"]] == [
+        ("primary_first_sub_category", "GAMES_CARD")
+    ]
+
+
 async def test_long_texts_are_previewed_and_given_whole_when_asked_for(tmp_path: Path) -> None:
     """A8, A7: 60 characters in lists, with a mark where they were cut; the whole text, markup and emoji included."""
     text = "# Head\n\n- <b>one</b> 👩‍🚀\n- two | three\n" + "word " * 100

@@ -30,6 +30,7 @@ class Row:
     is_pulled: bool
     draft: Draft
     is_first: bool = False
+    has_category: bool = True
 
     @property
     def text(self) -> str | None:
@@ -62,6 +63,8 @@ class Row:
             return "empty_file"
         if self.draft.text and not self.is_pulled:
             return "not_pulled"
+        if self.is_dirty and not self.has_category:
+            return "no_category"
         if self.is_dirty and self.is_first and self.field.name == "release_notes":
             return "first_version"
         if self.draft.text and not self.is_dirty and self.draft.text != self.pulled:
@@ -71,14 +74,22 @@ class Row:
     def _spelled(self, text: str | None) -> str:
         """A text without what nobody can see: how letters are composed, how lines end, and space around it."""
         composed = _composed(plain(text or ""))
-        return composed.casefold() if self.field.owner == "info" else composed
+        return composed.removeprefix("MZGenre.").casefold() if self.field.owner == "info" else composed
 
 
 def compare(texts: Texts, drafts: Drafts, *, is_first: bool) -> list[Row]:
     """All fields that either side has, by locale; those that are not localized come last."""
     locales = sorted({*texts.locales, *drafts.locales})
     rows = [
-        Row(locale, field, texts.of(locale, field), texts.knows(locale, field), drafts.of(locale, field.name), is_first)
+        Row(
+            locale,
+            field,
+            texts.of(locale, field),
+            texts.knows(locale, field),
+            drafts.of(locale, field.name),
+            is_first,
+            field.category is None or bool(drafts.of(None, field.category).text),
+        )
         for locale in (*locales, None)
         for field in FIELDS
         if field.is_localized == (locale is not None)

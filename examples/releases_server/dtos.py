@@ -13,7 +13,7 @@ from releases_server.lengths import Verdict
 Preview = Annotated[str | None, Clip(60)]
 Flag = Literal[True] | None
 Kind = Literal["added", "changed"]
-Why = Literal["empty_file", "unreadable", "first_version", "same_but_spelling", "not_pulled"]
+Why = Literal["empty_file", "unreadable", "first_version", "no_category", "same_but_spelling", "not_pulled"]
 
 
 class Version(BaseModel):

@@ -25,6 +25,11 @@ class Field:
     has_file: bool = True
 
     @property
+    def category(self) -> str | None:
+        """The field whose draft deliver needs to upload this one: it looks at subcategories of a category only."""
+        return f"{self.name.partition('_')[0]}_category" if self.name.endswith("_sub_category") else None
+
+    @property
     def is_localized(self) -> bool:
         """Whether there is one for each locale."""
         return self.owner in {"version_text", "info_text"}
