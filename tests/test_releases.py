@@ -360,6 +360,16 @@ async def test_a_version_of_one_platform_is_found_without_it(tmp_path: Path) -> 
         assert (await ask(configured, "get_metadata", app=APP, version=number))["platform"] == platform
 
 
+async def test_several_platforms_without_ios_are_told_as_such(tmp_path: Path) -> None:
+    """Nobody asked for a platform that the app does not have."""
+    platforms = [version("m", platform="MAC_OS"), version("t", platform="TV_OS")]
+    configured = config(small_account(v1__apps__1__appStoreVersions=platforms).write(tmp_path))
+    text = await refused(configured, "get_metadata", app=APP)
+    assert "on several platforms" in text
+    assert "MAC_OS, TV_OS" in text
+    assert "no such platform" in await refused(configured, "get_metadata", app=APP, platform="IOS")
+
+
 @pytest.mark.parametrize("spelled", ["MAC_OS", "macos", "osx", "mac"])
 async def test_platforms_are_known_as_deliver_spells_them(spelled: str, tmp_path: Path) -> None:
     """fastlane#19908: osx is MAC_OS, in a question and in the settings."""

@@ -34,7 +34,7 @@ class Chosen:
 
     @property
     def is_editable(self) -> bool:
-        """Whether deliver would find a version to upload to."""
+        """Whether there is a version that takes texts."""
         return self.version is not None and self.version.is_editable
 
     @property
@@ -135,7 +135,8 @@ def _platform(app: App, wanted: str | None) -> str | None:
         if each and wanted and _plain(each) == _plain(wanted):
             return each
     named = ", ".join(str(each) for each in known if each) or "none yet"
-    raise UserError("The app has no such platform.", hint=f"Its platforms: {named}.", code="unknown_platform")
+    said = "The app has no such platform." if wanted else "The app is on several platforms."
+    raise UserError(said, hint=f"Ask with one as platform: {named}.", code="unknown_platform")
 
 
 def _names(version: Version) -> set[str]:

@@ -12,7 +12,7 @@ from releases_server.fields import FIELDS, Owner
 from releases_server.store import Document, Generation
 
 _NAME = "index.sqlite"
-_VERSION = "1"
+_VERSION = "2"
 _SCHEMA = """
 CREATE TABLE about (fits TEXT);
 CREATE TABLE apps (id TEXT PRIMARY KEY, name TEXT, bundle_id TEXT);
