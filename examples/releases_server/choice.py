@@ -136,7 +136,7 @@ def _platform(app: App, wanted: str | None) -> str | None:
             return each
     named = ", ".join(str(each) for each in known if each) or "none yet"
     said = "The app has no such platform." if wanted else "The app is on several platforms."
-    raise UserError(said, hint=f"Ask with one as platform: {named}.", code="unknown_platform")
+    raise UserError(said, hint=f"Its platforms: {named}.", code="unknown_platform")
 
 
 def _names(version: Version) -> set[str]:
