@@ -293,6 +293,10 @@ BROKEN: dict[str, tuple[Callable[[AppStore], Reply], str]] = {
     "no list": (lambda _: Reply(body=b'{"data": null}'), "bad_answer"),
     "latin": (lambda _: Reply(body=b'{"data": ["\xe9"]}'), "bad_answer"),
     "html": (lambda _: Reply(body=b"<html>"), "bad_answer"),
+    "two keys": (
+        lambda _: Reply(body=b'{"data": [], "data": [{"type": "appStoreReviewDetails", "id": "1"}]}'),
+        "bad_answer",
+    ),
     "endless": (lambda _: Reply(body=endless()), "bad_answer"),
     "bomb": (lambda _: Reply(body=gzip.compress(b" " * 2**26), headers={"Content-Encoding": "gzip"}), "bad_answer"),
     "loop": (lambda server: linked(f"{server.url}{APPS}?limit=200"), "bad_answer"),

@@ -37,11 +37,19 @@ def parsed(raw: bytes) -> Mapping[str, Any]:
         UserError: It says nothing that can be used.
     """
     try:
-        found = json.loads(raw)
+        found = json.loads(raw, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise unusable("An answer of App Store Connect is no JSON.") from error
     if not isinstance(found, dict) or "data" not in found:
         raise unusable("An answer of App Store Connect has no data.")
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object that has each key once: the answer is stored as it came, and what a second key hides with it."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("key")
     return found
 
 
