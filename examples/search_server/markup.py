@@ -14,13 +14,22 @@ _LINES = frozenset(
     | {"header", "hr", "li", "main", "nav", "option", "section", "summary", "tbody", "tfoot", "thead", "tr"}
 )
 _CELLS = frozenset({"td", "th"})
-_UNSEEN = frozenset({"script", "style", "template", "noscript", "iframe", "object", "svg", "canvas"})
+_UNSEEN = frozenset(
+    {"script", "style", "template", "noscript", "noframes", "noembed", "iframe", "object", "svg", "canvas"}
+    | {"audio", "video", "datalist", "annotation", "annotation-xml"}
+)
+_PAGE = frozenset({"html", "body"})  # What hides all of a page is undone by a script.
+_HIDING = re.compile(
+    r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
+    r"|(?:opacity|font-size)\s*:\s*(?:0+(?:\.0*)?|\.0+)(?:[a-z]+|%)?\s*(?:;|!|$))",
+    re.IGNORECASE,
+)
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 _AT_ONCE = 1 << 20
 
 
 def read_html(text: str) -> Extract:
-    """The text of an HTML document, one line a block, without scripts and styles."""
+    """The text of an HTML document, one line a block, without scripts, styles, and what an element says to hide."""
     reading = _Reading()
     parser = HTMLParser(target=reading, encoding="utf-8", huge_tree=True, no_network=True)
     data = text.encode("utf-8", "replace")
@@ -43,8 +52,9 @@ class _Reading:
         self._breaks, self._space = 0, False
         self._unseen, self._kept_as_is, self._in_title = 0, 0, False
 
-    def start(self, tag: str, _attributes: Mapping[str, str]) -> None:
-        self._unseen += tag in _UNSEEN
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        # How deep it is in what nobody sees: the parser tells the end of each element, also of one that was left open.
+        self._unseen += self._unseen > 0 or _is_unseen(tag, attributes)
         self._kept_as_is += tag == "pre"
         self._in_title = tag == "title"
         self._break(tag)
@@ -55,7 +65,7 @@ class _Reading:
         self._space = self._space or tag in _CELLS
 
     def end(self, tag: str) -> None:
-        self._unseen -= tag in _UNSEEN
+        self._unseen -= self._unseen > 0
         self._kept_as_is -= tag == "pre"
         self._in_title = False
         if tag in _HEADINGS:
@@ -113,3 +123,14 @@ class _Reading:
     def _put(self, text: str) -> None:
         self._pieces.append(text)
         self._length += len(text)
+
+
+def _is_unseen(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Whether a browser shows nothing of an element, as far as that is said by itself; style sheets are not read."""
+    if tag in _UNSEEN or (tag == "dialog" and "open" not in attributes):
+        return True
+    if not attributes or tag in _PAGE:
+        return False
+    # What is hidden until it is found is there for whoever searches.
+    is_hidden = attributes.get("hidden", "until-found").lower() != "until-found"
+    return is_hidden or bool(_HIDING.search(attributes.get("style", "")))
