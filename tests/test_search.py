@@ -99,6 +99,59 @@ async def test_nothing_found_is_a_value() -> None:
     assert all("No results" in (tool.description or "") for tool in tools if tool.name == "search_content")
 
 
+HIDDEN = (
+    "<p hidden>eel<br>eel</p>",
+    '<div style="color: red; display : NONE"><p>eel<p>eel</div>',
+    '<span style="visibility:hidden">eel</span>',
+    '<b style="opacity:0">eel</b>',
+    '<i style="font-size: 0px; top: 0">eel</i>',
+    "<dialog>eel</dialog>",
+    "<ul><li hidden>eel<li>oar</ul>",
+    "<video>eel</video><noembed>eel</noembed><datalist><option>eel</datalist>",
+    "<input hidden><!-- eel --><img alt=eel title=eel>",
+)
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+async def test_what_html_hides_is_not_told(tmp_path: Path, hidden: str) -> None:
+    """Hostile input: text that no reader of a page sees is no place for words to a model; what follows it is there."""
+    (tmp_path / "a.html").write_text(f"<h1>Keel</h1>{hidden}<p>plank")
+    async with serving(tmp_path) as client:
+        assert not await paths(client, "eel")
+        (found,) = (await answer(client, "search_content", query="plank"))["results"]
+        text = await whole(client, found["id"])
+    assert text.replace("oar", "").split() == ["Keel", "plank"]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "<dialog open>oar</dialog>",
+        "<p hidden=until-found>oar",
+        '<p style="opacity:0.5; font-size:0.8em; backface-visibility:hidden">oar',
+    ],
+)
+async def test_what_html_shows_or_will_show_is_told(tmp_path: Path, shown: str) -> None:
+    """Losing nothing: what looks as if it were hidden is not, and a page that a script shows later is read."""
+    (tmp_path / "a.html").write_text(f'<body style="opacity:0">{shown}')
+    async with serving(tmp_path) as client:
+        assert len(await paths(client, "oar")) == 1
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.html", "\u200b.txt"])
+async def test_what_nobody_can_see_is_no_title_no_heading_and_no_snippet(tmp_path: Path, name: str) -> None:
+    """A2: what is empty without invisible characters is null, and a title is that of the file."""
+    unseen = "\u200b \u2060"
+    contents = {"md": f"# {unseen}\n\n{unseen}", "html": f"<h1>{unseen}</h1>{unseen}", "txt": unseen}
+    (tmp_path / name).write_text(contents[name.rpartition(".")[2]], encoding="utf-8")
+    async with serving(tmp_path) as client:
+        (found,) = (await answer(client, "search_content", query=name.rpartition(".")[2]))["results"]
+        document = await answer(client, "get_document", document_id=found["id"])
+    assert found["title"] == document["title"] == ("a" if name.startswith("a") else ".txt")
+    assert (found["snippet"] or "#").strip() == "#"
+    assert {part["heading"] for part in document["parts"]} == {None}
+
+
 @pytest.mark.parametrize("form", FORMATS)
 async def test_every_tool_tells_the_same_in_every_format(form: str) -> None:
     """A6, C1, C3: text and structuredContent have the same data, which fits the published schema."""

@@ -11,7 +11,7 @@ from search_server.folders import File, ReadError, read
 from search_server.markdown import read_markdown
 from search_server.markup import read_html
 from search_server.passages import cut
-from search_server.words import words_of
+from search_server.words import is_visible, words_of
 
 _LONGEST_TITLE, _LONGEST_HEADING = 500, 300
 
@@ -53,8 +53,7 @@ def draft(file: File) -> Draft:
     except BinaryError as error:
         raise ReadError("binary") from error
     found = _extract(file, decoded.text)
-    title = found.title or PurePosixPath(file.path).stem
-    return Draft(file, state, title[:_LONGEST_TITLE], _passages(found), decoded.undecodable)
+    return Draft(file, state, _title(file, found), _passages(found), decoded.undecodable)
 
 
 def _extract(file: File, text: str) -> Extract:
@@ -67,12 +66,19 @@ def _extract(file: File, text: str) -> Extract:
             return Extract(None, text, [])
 
 
+def _title(file: File, found: Extract) -> str:
+    title = (found.title or "")[:_LONGEST_TITLE]
+    path = PurePosixPath(file.path)
+    return next(filter(is_visible, (title, path.stem)), path.name)
+
+
 def _passages(found: Extract) -> list[Passage]:
     starts = [heading.at for heading in found.headings]
     passages = []
     for begin, end in [*cut(found.text[: found.body]), *cut(found.text, starts, found.body)]:
         above = bisect_right(starts, begin)
-        heading = found.headings[above - 1].text[:_LONGEST_HEADING] if above else None
+        heading = found.headings[above - 1].text[:_LONGEST_HEADING] if above else ""
         text = found.text[begin:end]
-        passages.append(Passage(heading or None, text, " ".join(words_of(text)), end <= found.body))
+        words = " ".join(words_of(text))
+        passages.append(Passage(heading if is_visible(heading) else None, text, words, end <= found.body))
     return passages

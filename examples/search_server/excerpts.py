@@ -7,7 +7,7 @@ from typing import NamedTuple
 import regex
 
 from search_server.query import Query
-from search_server.words import runs
+from search_server.words import is_visible, runs
 
 LENGTH = 200
 """The most characters of an excerpt."""
@@ -24,7 +24,7 @@ class _Hit(NamedTuple):
 def excerpt(text: str, query: Query | None = None) -> str | None:
     """A stretch of a passage around the place with most of the words that were asked for; its beginning without any.
 
-    It begins and ends between words; white space in it is one space.
+    It is `None` where there is nothing to see. It begins and ends between words; white space in it is one space.
     """
     starts, ends, hits = [0], [], []
     for start, end, words in runs(text):
@@ -37,7 +37,7 @@ def excerpt(text: str, query: Query | None = None) -> str | None:
     stop = bisect_right(ends, start + LENGTH)
     is_rest = len(text) <= start + LENGTH or not stop or ends[stop - 1] <= start
     whole = _WHOLE.match(_SPACE.sub(" ", text[start : None if is_rest else ends[stop - 1]]).strip())
-    return (whole[0] if whole else "") or None
+    return whole[0] if whole and is_visible(whole[0]) else None
 
 
 def _best(hits: Sequence[_Hit]) -> int:

@@ -22,6 +22,7 @@ _TOKEN = rf"[{_ALONE}]\p{{M}}*|[[{_INSIDE}]--[{_ALONE}]]{{1,{LONGEST}}}|\p{{Emoj
 _WORD = regex.compile(_TOKEN, regex.V1)
 _SHOWN = rf"[{_ALONE}]\p{{M}}*|[[{_INSIDE}\p{{Default_Ignorable_Code_Point}}]--[{_ALONE}]]+|\p{{Emoji_Presentation}}"
 _RUN = regex.compile(_SHOWN, regex.V1)
+_SEEN = regex.compile(r"[^\p{Default_Ignorable_Code_Point}\p{C}\p{Z}]")
 # Accents, points and vowel signs that people leave out when they type, by block; and what nobody can see.
 _MARKS = regex.compile(
     r"[[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
@@ -39,6 +40,11 @@ def words_of(text: str) -> list[str]:
         bare = normalize("NFKC", _MARKS.sub("", decomposed)).casefold()
         return [str(word) for word in _WORD.findall(bare)]
     return _EUROPEAN.findall(normalize("NFKC", _EUROPEAN_MARKS.sub("", decomposed)).casefold())
+
+
+def is_visible(text: str) -> bool:
+    """Whether there is anything to see in a text."""
+    return _SEEN.search(text) is not None
 
 
 def runs(text: str) -> Iterator[tuple[int, int, list[str]]]:
