@@ -26,6 +26,7 @@ SUBSTITUTED = {
     "\ufeffstart so\u00adft \u3164": "start soft ",
     "x\u2066y\u2069": "xy",
     "abc\u200fdef": "abcdef",
+    "abc\u061cdef": "abcdef",
     "a\u200db": "ab",
     "❤\ufe0f\ufe0f\ufe0f": "❤",
     "a\U000e0100\U000e0101": "a",

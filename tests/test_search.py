@@ -306,6 +306,10 @@ async def test_changes_are_seen_at_the_next_question(tmp_path: Path) -> None:
         (tmp_path / "b.md").unlink()
         assert await paths(client, "anchor") == set()
         assert await complaint(client, "get_document", document_id=gone)
+        (tmp_path / "b.md").write_text("# Two\nagain")
+        assert (
+            await whole(client, gone) == "# Two\nagain"
+        )  # The id is that of the path, and nobody had to search first.
 
 
 async def test_a_file_that_is_written_twice_at_once_is_read_again(tmp_path: Path) -> None:

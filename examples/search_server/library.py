@@ -91,6 +91,7 @@ class Library:
 
     def identities(self) -> list[str]:
         """All documents that can be asked for."""
+        self.look()
         return list(self.index.known())
 
     def gaps(self) -> list[Gap]:

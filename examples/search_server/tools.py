@@ -66,7 +66,7 @@ class SearchTools:
         """Get a document with its text in parts, by an id from search_content.
 
         The parts one after the other are the text, and heading is the one that a part begins under; length is in
-        characters.
+        characters. Pages in which changed differs are of different texts: get the first one again.
         """
         found = self._library.document(document_id)
         return dtos.Document(

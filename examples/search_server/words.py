@@ -8,7 +8,7 @@ import regex
 
 LONGEST = 64
 """A longer word is several words, in documents and questions alike."""
-RULES = f"1/{unidata_version}/{regex.__version__}"
+RULES = f"2/{unidata_version}/{regex.__version__}"
 """What the words of a text depend on; an index that was made by other rules cannot be searched."""
 _ASCII = re.compile(rf"[a-z0-9]{{1,{LONGEST}}}")
 # Latin, Greek and Cyrillic, which have a way of their own for speed: it finds the same words.
