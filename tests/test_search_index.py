@@ -14,9 +14,9 @@ from mcp import Client
 
 from mcpshape import UserError
 from search_server import Config, build
+from search_server.catalogue import Catalogue
 from search_server.folders import Folder, files
 from search_server.index import Index
-from search_server.library import Library
 from search_server.store import ForeignFileError, discard
 from test_search import answer
 
@@ -42,18 +42,18 @@ def kept(tmp_path: Path) -> Path:
     return tmp_path / "search.db"
 
 
-def library(docs: Path, index: Index, **options: Any) -> Library:
-    return Library([Folder("docs", docs)], index, **{"every": 0.0, "patience": None, **options})
+def catalogue(docs: Path, index: Index, **options: Any) -> Catalogue:
+    return Catalogue([Folder("docs", docs)], index, **{"every": 0.0, "patience": None, **options})
 
 
-def total(served: Library, query: str = "keel") -> int:
+def total(served: Catalogue, query: str = "keel") -> int:
     return served.search(query, 10).total
 
 
-def read_by(served: Library) -> list[int]:
+def read_by(served: Catalogue) -> list[int]:
     """How many documents were read in each step of the next look."""
     steps: list[int] = []
-    other = Library(served.folders, served.index, every=0.0, patience=None, tell=lambda done, _: steps.append(done))
+    other = Catalogue(served.folders, served.index, every=0.0, patience=None, tell=lambda done, _: steps.append(done))
     other.look()
     return steps
 
@@ -61,11 +61,11 @@ def read_by(served: Library) -> list[int]:
 def test_what_is_kept_is_not_read_again(docs: Path, kept: Path) -> None:
     """A second start reads only what is new."""
     first = Index(kept)
-    assert total(library(docs, first)) == 5
+    assert total(catalogue(docs, first)) == 5
     first.close()
     (docs / "new.txt").write_text("keel")
     second = Index(kept)
-    served = library(docs, second)
+    served = catalogue(docs, second)
     served.look()
     assert total(served) == 6
     assert read_by(served) == []
@@ -76,12 +76,12 @@ def test_what_is_kept_is_not_read_again(docs: Path, kept: Path) -> None:
 def test_an_index_can_be_changed_after_it_was_kept(docs: Path, kept: Path) -> None:
     """Words that a document had before are not found any more."""
     first = Index(kept)
-    assert total(library(docs, first), "number3") == 1
+    assert total(catalogue(docs, first), "number3") == 1
     first.close()
     (docs / "3.txt").write_text("keel other")
     (docs / "4.txt").unlink()
     second = Index(kept)
-    served = library(docs, second)
+    served = catalogue(docs, second)
     assert [total(served, word) for word in ("number3", "number4", "other", "keel")] == [0, 0, 1, 4]
     with second._lock:
         for table in ("words", "spots"):
@@ -93,14 +93,14 @@ def test_an_index_can_be_changed_after_it_was_kept(docs: Path, kept: Path) -> No
 def test_a_broken_index_is_made_anew(docs: Path, kept: Path, at: int) -> None:
     """Bad input: bytes of the file are lost; the documents are still there."""
     first = Index(kept)
-    assert total(library(docs, first)) == 5
+    assert total(catalogue(docs, first)) == 5
     first.close()
     data = bytearray(kept.read_bytes())
     data[at + 100 : at + 3000] = bytes(2900)
     kept.write_bytes(data)
     (docs / "1.txt").write_text("keel other")  # So that it is written to.
     second = Index(kept)
-    served = library(docs, second)
+    served = catalogue(docs, second)
     assert total(served) == 5
     assert total(served, "number3") == 1
     second.close()
@@ -112,14 +112,14 @@ def test_no_damage_stops_the_search(docs: Path, kept: Path, at: float, damage: b
     """Bad input: whatever stands in the file behind its header, there is an answer and every document can be read."""
     discard(kept)
     first = Index(kept)
-    library(docs, first).look()
+    catalogue(docs, first).look()
     first.close()
     data = bytearray(kept.read_bytes())
     place = 100 + int(at * (len(data) - 100))
     data[place : place + len(damage)] = damage[: len(data) - place]
     kept.write_bytes(data)
     second = Index(kept)
-    served = library(docs, second)
+    served = catalogue(docs, second)
     assert served.search("keel", 10).total <= 5  # SQLite cannot notice every letter that is another one.
     assert all(served.document(identity).identity == identity for identity in served.identities())
     second.close()
@@ -128,12 +128,12 @@ def test_no_damage_stops_the_search(docs: Path, kept: Path, at: float, damage: b
 def test_an_index_of_other_rules_is_made_anew(docs: Path, kept: Path) -> None:
     """Words that were made by another version do not fit the questions of this one."""
     first = Index(kept)
-    total(library(docs, first))
+    total(catalogue(docs, first))
     first._connection.execute("UPDATE about SET rules = 'other'")
     first.close()
     second = Index(kept)
     assert second.known() == {}
-    assert total(library(docs, second)) == 5
+    assert total(catalogue(docs, second)) == 5
     second.close()
 
 
@@ -152,8 +152,8 @@ def test_a_file_that_is_no_index_is_refused(tmp_path: Path) -> None:
 def test_a_second_server_has_an_index_of_its_own(docs: Path, kept: Path) -> None:
     """Bad input: a locked database. Both answer, and the file belongs to the first."""
     first, second = Index(kept), Index(kept)
-    assert total(library(docs, first)) == 5
-    assert total(library(docs, second)) == 5
+    assert total(catalogue(docs, first)) == 5
+    assert total(catalogue(docs, second)) == 5
     second.close()
     first.close()
     third = Index(kept)
@@ -170,7 +170,7 @@ def test_a_database_that_another_process_has_locked_is_done_without(docs: Path, 
         assert holder.stdout
         holder.stdout.readline()
         index = Index(kept)
-        assert total(library(docs, index)) == 5
+        assert total(catalogue(docs, index)) == 5
         index.close()
         holder.communicate()
 
@@ -178,7 +178,7 @@ def test_a_database_that_another_process_has_locked_is_done_without(docs: Path, 
 def test_a_place_that_cannot_be_written_is_done_without(docs: Path, tmp_path: Path) -> None:
     """Bad input: there is no folder for the file."""
     index = Index(tmp_path / "nowhere" / "search.db")
-    assert total(library(docs, index)) == 5
+    assert total(catalogue(docs, index)) == 5
     index.close()
 
 
@@ -197,7 +197,7 @@ async def test_a_full_disk_is_told_and_what_is_there_is_found(docs: Path) -> Non
 def test_after_a_full_disk_it_goes_on(docs: Path) -> None:
     """Nothing is lost: the next look after there is room has all of it."""
     index = Index(most_pages=300)
-    served = library(docs, index)
+    served = catalogue(docs, index)
     assert total(served) == 5
     (docs / "big.txt").write_text(" ".join(f"word{number}" for number in range(200_000)))
     served._due = 0.0
@@ -213,7 +213,7 @@ def test_after_a_full_disk_it_goes_on(docs: Path) -> None:
 def test_an_index_that_breaks_while_it_is_used_is_made_anew(docs: Path, kept: Path) -> None:
     """Bad input: the question that comes upon it is answered."""
     index = Index(kept)
-    served = library(docs, index)
+    served = catalogue(docs, index)
     assert total(served) == 5
     index._connection.execute("DROP TABLE words")
     assert total(served) == 5
@@ -226,7 +226,7 @@ def test_a_search_that_takes_too_long_is_an_error(docs: Path) -> None:
         (docs / f"many{number}.txt").write_text(" ".join(f"k{each}" for each in range(50)))
     index = Index(slow_after=-1.0)
     with pytest.raises(UserError) as raised:
-        total(library(docs, index), "k*")
+        total(catalogue(docs, index), "k*")
     assert "fewer words" in str(raised.value.hint)
     index.close()
 
@@ -242,7 +242,7 @@ def test_a_folder_of_too_many_documents_is_told(docs: Path) -> None:
 def test_many_can_ask_while_documents_change(docs: Path) -> None:
     """One index, many threads: every answer is whole, and the last one is true."""
     index = Index()
-    served = library(docs, index)
+    served = catalogue(docs, index)
     failures: list[BaseException] = []
 
     def ask() -> None:

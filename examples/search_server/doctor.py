@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from search_server.catalogue import Catalogue
 from search_server.config import Config
 from search_server.folders import ReadError, files
-from search_server.library import Library
-from search_server.server import build, make_library
+from search_server.server import build, make_catalogue
 from search_server.update import Gap
 from search_server.words import words_of
 from serving.arguments import resolved
@@ -30,7 +30,7 @@ _REMEDIES = {
 def examine(config: Config, arguments: Sequence[str]) -> int:
     """Print all that is to be known before the server is used; 1 where a document cannot be read, else 0."""
     config = replace(config, warm=False, patience=None)
-    library = make_library(replace(config, index=None), Progress())
+    catalogue = make_catalogue(replace(config, index=None), Progress())
     doctor = Doctor(
         name="search",
         command="mcpshape-search",
@@ -38,7 +38,7 @@ def examine(config: Config, arguments: Sequence[str]) -> int:
         build=lambda: build(config),
         questions=[Question("search_content", {"query": _word(config), "limit": 3})],
         heading="Folders",
-        read=lambda: list(_lines(library)),
+        read=lambda: list(_lines(catalogue)),
     )
     return doctor.examine(resolved(arguments, ("--docs", "--config", "--index")))
 
@@ -52,11 +52,11 @@ def _word(config: Config) -> str:
     return "document"
 
 
-def _lines(library: Library) -> Iterator[Line]:
-    library.look()
-    counts = Counter(name.partition("/")[0] for name in library.identities())
-    for folder in library.folders:
-        gaps = [gap for gap in library.gaps() if gap.folder == folder.label]
+def _lines(catalogue: Catalogue) -> Iterator[Line]:
+    catalogue.look()
+    counts = Counter(name.partition("/")[0] for name in catalogue.identities())
+    for folder in catalogue.folders:
+        gaps = [gap for gap in catalogue.gaps() if gap.folder == folder.label]
         if not any(gap.reason == "missing" for gap in gaps):
             count = counts[folder.label]
             yield Line(folder.label, "ok", f"{count} document{'' if count == 1 else 's'}")

@@ -4,14 +4,14 @@ from importlib.resources import files
 from math import inf
 from pathlib import Path
 
+from search_server.catalogue import Catalogue
 from search_server.folders import Folder
 from search_server.index import Index
-from search_server.library import Library
 
 SAMPLE = Folder("harbour", Path(str(files("search_server") / "harbour")))
 HANDBOOK = "harbour/handbook.md"
 
 
-def sample_library() -> Library:
+def sample_catalogue() -> Catalogue:
     """The documents of a small harbour."""
-    return Library([SAMPLE], Index(), every=inf)
+    return Catalogue([SAMPLE], Index(), every=inf)

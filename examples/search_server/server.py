@@ -2,9 +2,9 @@
 
 from mcp.server.mcpserver import MCPServer
 
+from search_server.catalogue import Catalogue
 from search_server.config import OWN_SETTINGS, Config
 from search_server.index import Index
-from search_server.library import Library
 from search_server.tools import SearchTools, shape
 from serving.assembly import assemble
 from serving.progress import Progress, Telling
@@ -26,7 +26,7 @@ def build(config: Config) -> MCPServer:
     server = assemble(
         "search",
         shape,
-        SearchTools(make_library(config, progress)),
+        SearchTools(make_catalogue(config, progress)),
         prefix=PREFIX,
         settings=config.settings,
         own=OWN_SETTINGS,
@@ -36,10 +36,10 @@ def build(config: Config) -> MCPServer:
     return server
 
 
-def make_library(config: Config, progress: Progress) -> Library:
+def make_catalogue(config: Config, progress: Progress) -> Catalogue:
     """The documents of a configuration."""
     index = Index(config.index, most_pages=config.most_pages)
-    library = Library(config.folders, index, every=config.every, patience=config.patience, tell=progress.tell)
+    catalogue = Catalogue(config.folders, index, every=config.every, patience=config.patience, tell=progress.tell)
     if config.warm:
-        library.begin()
-    return library
+        catalogue.begin()
+    return catalogue

@@ -9,9 +9,9 @@ from pydantic import Field
 from mcpshape import Chars, Handle, Shape
 from mcpshape.encoders import Toon
 from search_server import dtos
-from search_server.library import Library
+from search_server.catalogue import Catalogue
 from search_server.query import LONGEST
-from search_server.samples import HANDBOOK, sample_library
+from search_server.samples import HANDBOOK, sample_catalogue
 from search_server.update import Gap
 
 shape = Shape(encoder=Toon(), structured=True)
@@ -25,14 +25,14 @@ FolderLabel = Annotated[str | None, Field(description="Only what is in the folde
 
 def sampled(tool: str, **arguments: Any) -> Callable[[], Any]:
     """What a tool returns for the sample documents."""
-    return lambda: shape.tools[tool].function(SearchTools(sample_library()), **arguments)
+    return lambda: shape.tools[tool].function(SearchTools(sample_catalogue()), **arguments)
 
 
 class SearchTools:
-    """The tools of one library."""
+    """The tools of one catalogue."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
 
     @shape.tool(
         ask={"format"},
@@ -48,12 +48,12 @@ class SearchTools:
 
         count is the number of results in the answer, total that of all documents that fit.
         """
-        found = self._library.search(query, limit, folder)
+        found = self._catalogue.search(query, limit, folder)
         results = [
             dtos.Result(id=each.identity, title=each.title, path=each.path, snippet=each.excerpt, score=each.score)
             for each in found.best
         ]
-        return dtos.Results(total=found.total, results=results, incomplete=_missing(self._library.gaps()))
+        return dtos.Results(total=found.total, results=results, incomplete=_missing(self._catalogue.gaps()))
 
     @shape.tool(
         ask={"format", "limit"},
@@ -68,7 +68,7 @@ class SearchTools:
         The parts one after the other are the text, and heading is the one that a part begins under; length is in
         characters. Pages in which changed differs are of different texts: get the first one again.
         """
-        found = self._library.document(document_id)
+        found = self._catalogue.document(document_id)
         return dtos.Document(
             id=found.identity,
             title=found.title,
@@ -79,12 +79,12 @@ class SearchTools:
             undecodable_bytes=found.undecodable or None,
             # Checked when they were indexed: a long document has tens of thousands of them.
             parts=[dtos.Part.model_construct(heading=heading, text=text) for heading, text in found.passages],
-            incomplete=_missing(self._library.gaps()),
+            incomplete=_missing(self._catalogue.gaps()),
         )
 
     def document_ids(self) -> list[str]:
         """The ids that a model may ask for."""
-        return self._library.identities()
+        return self._catalogue.identities()
 
 
 def _missing(gaps: Iterable[Gap]) -> list[dtos.Missing]:

@@ -22,7 +22,7 @@ _FAILURES = frozenset({"index_full", "index_failed"})
 _Answer = TypeVar("_Answer")
 
 
-class Library:
+class Catalogue:
     """Folders, and an index of them. Each question looks at the folders, at most every so many seconds.
 
     A question waits for what is new so long as there is patience; then it is answered from what is there, and `gaps`
