@@ -57,8 +57,15 @@ class Site:
     proxy: Replica
     replicas: tuple[Replica, Replica]
 
-    def answered(self) -> set[tuple[str, ...]]:
-        """Which replicas have answered, and with what."""
+    async def answered(self, count: int) -> set[tuple[str, ...]]:
+        """Which replicas have answered, and with what, once so many have; nginx writes it down behind the answer."""
+        for _ in range(3000):
+            if len({address for address, *_ in self._log()} - {"-"}) >= count:
+                break
+            await anyio.sleep(0.01)
+        return self._log()
+
+    def _log(self) -> set[tuple[str, ...]]:
         return {tuple(line.split()) for line in (self.folder / "access.log").read_text().splitlines()}
 
 
@@ -107,7 +114,7 @@ async def test_a_session_over_nginx_goes_on_at_either_replica_and_at_the_one_tha
                 for event_id in ids:
                     assert decode(await call(client, "get_event", event_id=event_id))["id"] == event_id
         both = {f"127.0.0.1:{each.port}" for each in served.replicas}
-        assert {address for address, status in served.answered() if status == "200"} == both
+        assert {address for address, status in await served.answered(len(both)) if status == "200"} == both
         served.replicas[0].kill()
         async with Client(served.proxy.url) as client:
             for _ in range(4):
@@ -152,7 +159,7 @@ async def test_nginx_refuses_what_is_too_large_or_for_somebody_else(tmp_path: Pa
     async with site(tmp_path) as served:
         for headers, body, path, status in REFUSED:
             assert post(served.proxy.port, path, body, headers)[0] == status
-        assert len([address for address, *_ in served.answered() if address != "-"]) == 1
+        assert len([address for address, *_ in await served.answered(1) if address != "-"]) == 1
 
 
 def filled(text: str, folder: Path, port: int) -> str:
@@ -160,7 +167,7 @@ def filled(text: str, folder: Path, port: int) -> str:
     shown = {
         "/opt/calendar/bin/mcpshape-calendar": CALENDAR[0],
         "/etc/mcpshape/calendar.toml": str(folder / "settings.toml"),
-        "/var/lib/calendar/work.ics": str(next(ROOT.glob("examples/*/sample.ics"))),
+        "/var/lib/calendar/work.ics": str(ROOT / "examples" / "calendar_server" / "sample.ics"),
         "%d": str(folder),
         "%i": str(port),
         "8000": str(port),
