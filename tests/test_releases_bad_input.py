@@ -3,12 +3,12 @@
 import json
 import os
 import sqlite3
-import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -154,7 +154,6 @@ UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes")
 async def test_files_that_cannot_be_read_are_told_one_by_one(tmp_path: Path) -> None:
     """The other drafts are told all the same, and nothing is an empty text by mistake."""
     (tmp_path / "outside.txt").write_text(CANARY)
@@ -180,14 +179,36 @@ async def test_files_that_cannot_be_read_are_told_one_by_one(tmp_path: Path) -> 
     assert str(tmp_path) not in text
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is forbidden to root")
-async def test_a_file_that_may_not_be_read_is_said(tmp_path: Path) -> None:
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """What root does in here, it does as nobody, to whom files can be forbidden."""
+    mine = os.geteuid()
+    if mine == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(mine)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can enter; those of pytest are open to one alone."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+async def test_a_file_that_may_not_be_read_is_said(open_folder: Path) -> None:
     """A locked file is neither absent nor empty."""
-    files = {"en-US/name.txt": "x", "de-DE/name.txt": "x"}
-    folder = write(tmp_path / "metadata", files)
+    folder = write(open_folder / "metadata", {"en-US/name.txt": "x", "de-DE/name.txt": "x"})
+    configured = config(small_account().write(open_folder / "store"), folder)
+    assert "ignored" not in await ask(configured, "get_metadata", app=APP)
     (folder / "en-US/name.txt").chmod(0)
     (folder / "de-DE").chmod(0)
-    answer = await ask(config(small_account().write(tmp_path / "store"), folder), "get_metadata", app=APP)
+    with unprivileged():
+        answer = await ask(configured, "get_metadata", app=APP)
     (folder / "de-DE").chmod(0o700)
     assert {each["name"]: each["reason"] for each in answer["ignored"]} == {
         "en-US/name.txt": "forbidden",
