@@ -14,12 +14,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, timedelta
 from importlib.metadata import version
 from itertools import takewhile
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -28,8 +27,10 @@ import anyio
 from mcp import Client
 
 from calendar_server import Config, build
+from figures import Sheet
 from mcpshape.testing import decode
 
+_SHEET = Sheet(width=33)
 EVENTS, REPEATING, CALENDARS = 20_000, 2_000, 20
 FIRST_DAY, DAYS = date(2021, 7, 13), 3652
 NOW = datetime(2026, 7, 13, 10, 20, tzinfo=ZoneInfo("Europe/Berlin"))
@@ -155,37 +156,39 @@ async def measure(folder: Path) -> None:
         _, today = await asker.ask("list_events", day=f"{NOW:%Y-%m-%d}")
         first, events = perf_counter() - began, decode(today)["events"]
         figures = f"{first:.2f} s, with {len(events)} events"
-        _tell("the first answer", figures, first <= FIRST_ANSWER, f"{FIRST_ANSWER:g} s")
+        _SHEET.tell("the first answer", figures, first <= FIRST_ANSWER, f"{FIRST_ANSWER:g} s")
         meanwhile = takewhile(lambda _: _workers(), _random_days(None, chosen))
-        _tell_times("a day while years are worked out", await asker.times("list_events", meanwhile))
+        _SHEET.tell_times("a day while years are worked out", await asker.times("list_events", meanwhile))
         for worker in _workers():
             worker.join()
-        _tell("all is worked out", f"after {perf_counter() - began:.1f} s")
-        _tell_times("a day after that", await asker.times("list_events", _random_days(ASKED, chosen)), LATER_ANSWER)
+        _SHEET.tell("all is worked out", f"after {perf_counter() - began:.1f} s")
+        _SHEET.tell_times(
+            "a day after that", await asker.times("list_events", _random_days(ASKED, chosen)), LATER_ANSWER
+        )
         await _measure_others(asker, chosen.choice(events)["id"], chosen)
         await _measure_change(asker, folder, chosen)
     # Linux counts in kB, macOS in bytes.
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-    _tell("the most memory", f"{peak:.0f} MB", peak <= MEMORY, f"{MEMORY:g} MB")
+    _SHEET.tell("the most memory", f"{peak:.0f} MB", peak <= MEMORY, f"{MEMORY:g} MB")
 
 
 async def _measure_others(asker: Asker, event_id: str, chosen: random.Random) -> None:
     taken, _ = await asker.ask("get_event", event_id=event_id)
-    _tell("get_event, the first time", f"{taken:.0f} ms")
-    _tell_times("get_event", await asker.times("get_event", [{"event_id": event_id}] * ASKED_OTHERS))
+    _SHEET.tell("get_event, the first time", f"{taken:.0f} ms")
+    _SHEET.tell_times("get_event", await asker.times("get_event", [{"event_id": event_id}] * ASKED_OTHERS))
     starts = [date.fromisoformat(each["day"]) for each in _random_days(ASKED_OTHERS, chosen)]
     months = [{"day": f"{day}", "until": f"{day + timedelta(days=30)}"} for day in starts]
-    _tell_times("find_free_time of 31 days", await asker.times("find_free_time", months))
+    _SHEET.tell_times("find_free_time of 31 days", await asker.times("find_free_time", months))
     weeks = [{"start": f"{day}", "end": f"{day + timedelta(days=6)}"} for day in starts]
-    _tell_times("list_events_between of a week", await asker.times("list_events_between", weeks))
+    _SHEET.tell_times("list_events_between of a week", await asker.times("list_events_between", weeks))
 
 
 async def _measure_change(asker: Asker, folder: Path, chosen: random.Random) -> None:
     _change(folder)
     await anyio.sleep(_LOOKED_AT_AGAIN)
     taken, _ = await asker.ask("list_events", day=f"{NOW:%Y-%m-%d}")
-    _tell("a day after a file has changed", f"{taken:.0f} ms")
-    _tell_times("other days after that", await asker.times("list_events", _random_days(ASKED, chosen)))
+    _SHEET.tell("a day after a file has changed", f"{taken:.0f} ms")
+    _SHEET.tell_times("other days after that", await asker.times("list_events", _random_days(ASKED, chosen)))
 
 
 def _change(folder: Path) -> None:
@@ -202,20 +205,6 @@ def _random_days(count: int | None, chosen: random.Random) -> Iterator[dict[str,
 def _workers() -> list[threading.Thread]:
     """What works out years beside the answers; a thread has the name of its function."""
     return [thread for thread in threading.enumerate() if "_warm" in thread.name]
-
-
-def _tell_times(name: str, times: Sequence[float], most: float | None = None) -> None:
-    if not times:
-        _tell(name, "none was asked")
-        return
-    late = sorted(times)[len(times) * 95 // 100]
-    figures = f"median {median(times):.1f}, 95 % within {late:.1f}, all within {max(times):.1f} ms, {len(times)} asked"
-    _tell(name, figures, None if most is None else late <= most, f"95 % within {most or 0:g} ms")
-
-
-def _tell(name: str, figures: str, is_met: bool | None = None, aim: str = "") -> None:
-    verdict = "" if is_met is None else f"  (aim: {aim}: {'pass' if is_met else 'FAIL'})"
-    print(f"  {name:33} {figures}{verdict}", flush=True)
 
 
 if __name__ == "__main__":

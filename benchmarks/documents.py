@@ -13,16 +13,17 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 from typing import Any
 
 import anyio
 from mcp import Client
 
+from figures import Sheet
 from search_server import Config, build
 from search_server.folders import Folder
 
+_SHEET = Sheet(width=36)
 DOCUMENTS, WORDS, LONG_MB = 10_000, 20_000, 50
 FIRST_ANSWER, LATER_ANSWER, PAGE = 30.0, 100.0, 1000.0
 """The most seconds, and milliseconds for a search and for a page of the long document, that are aimed at."""
@@ -93,40 +94,40 @@ async def measure(folder: Path, kind: str) -> None:
         taken = perf_counter() - began
         total = (first.structured_content or {})["total"]
         name = "the first answer" if kind != "again" else "the same with the index that is kept"
-        _tell(name, f"{taken:.1f} s, {total:,} found", taken <= FIRST_ANSWER, f"{FIRST_ANSWER:g} s")
+        _SHEET.tell(name, f"{taken:.1f} s, {total:,} found", taken <= FIRST_ANSWER, f"{FIRST_ANSWER:g} s")
         if kind == "again":
             return
         await _measure_searches(client, words, chosen)
         await _measure_pages(client, (first.structured_content or {})["results"][0]["id"], is_long=kind == "long")
         if kind == "many":
             await _measure_change(client, folder / "docs", words)
-    _tell("the index", f"{_size(folder, 'search.db*'):.0f} MB")
+    _SHEET.tell("the index", f"{_size(folder, 'search.db*'):.0f} MB")
     # Linux counts in kB, macOS in bytes.
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-    _tell("the most memory", f"{peak:.0f} MB")
+    _SHEET.tell("the most memory", f"{peak:.0f} MB")
 
 
 async def _measure_searches(client: Client, words: Sequence[str], chosen: random.Random) -> None:
     rare = [{"query": " ".join(chosen.choices(words[50:2000], k=2))} for _ in range(ASKED)]
-    _tell_times("two words", await _times(client, "search_content", rare), LATER_ANSWER)
+    _SHEET.tell_times("two words", await _times(client, "search_content", rare), LATER_ANSWER)
     frequent = [{"query": " OR ".join(chosen.choices(words[:50], k=5)), "limit": 50} for _ in range(ASKED_OTHERS)]
-    _tell_times("five frequent words, 50 results", await _times(client, "search_content", frequent))
+    _SHEET.tell_times("five frequent words, 50 results", await _times(client, "search_content", frequent))
     phrases = [{"query": f'"{words[0]} {words[chosen.randint(0, 20)]}"'} for _ in range(ASKED_OTHERS)]
-    _tell_times("a phrase of frequent words", await _times(client, "search_content", phrases))
+    _SHEET.tell_times("a phrase of frequent words", await _times(client, "search_content", phrases))
     prefixes = [{"query": f"{word[:2]}*"} for word in chosen.choices(words, k=ASKED_OTHERS)]
-    _tell_times("a prefix of two letters", await _times(client, "search_content", prefixes))
+    _SHEET.tell_times("a prefix of two letters", await _times(client, "search_content", prefixes))
 
 
 async def _measure_pages(client: Client, document_id: str, *, is_long: bool) -> None:
     taken, page = await _ask(client, "get_document", document_id=document_id)
-    _tell("get_document, the first time", f"{taken:.0f} ms")
+    _SHEET.tell("get_document, the first time", f"{taken:.0f} ms")
     times = []
     for _ in range(ASKED_OTHERS):
         following = (page.structured_content or {})["page"]["next"]
         again = {"cursor": following} if following else {}
         taken, page = await _ask(client, "get_document", document_id=document_id, **again)
         times.append(taken)
-    _tell_times("get_document, a further page" if is_long else "get_document", times, PAGE)
+    _SHEET.tell_times("get_document, a further page" if is_long else "get_document", times, PAGE)
 
 
 async def _measure_change(client: Client, folder: Path, words: Sequence[str]) -> None:
@@ -134,9 +135,9 @@ async def _measure_change(client: Client, folder: Path, words: Sequence[str]) ->
     await anyio.sleep(_LOOKED_AT_AGAIN)
     taken, found = await _ask(client, "search_content", query="zwieback")
     assert found.structured_content["total"] == 1
-    _tell("a new document is found", f"{taken:.0f} ms")
+    _SHEET.tell("a new document is found", f"{taken:.0f} ms")
     taken, _ = await _ask(client, "search_content", query=words[20])
-    _tell("a search after that", f"{taken:.0f} ms")
+    _SHEET.tell("a search after that", f"{taken:.0f} ms")
 
 
 def _size(folder: Path, pattern: str) -> float:
@@ -155,17 +156,6 @@ async def _ask(client: Client, tool: str, **arguments: Any) -> tuple[float, Any]
 
 async def _times(client: Client, tool: str, asked: Iterable[dict[str, Any]]) -> list[float]:
     return [(await _ask(client, tool, **arguments))[0] for arguments in asked]
-
-
-def _tell_times(name: str, times: Sequence[float], most: float | None = None) -> None:
-    late = sorted(times)[len(times) * 95 // 100]
-    figures = f"median {median(times):.1f}, 95 % within {late:.1f}, all within {max(times):.1f} ms, {len(times)} asked"
-    _tell(name, figures, None if most is None else late <= most, f"95 % within {most or 0:g} ms")
-
-
-def _tell(name: str, figures: str, is_met: bool | None = None, aim: str = "") -> None:
-    verdict = "" if is_met is None else f"  (aim: {aim}: {'pass' if is_met else 'FAIL'})"
-    print(f"  {name:36} {figures}{verdict}", flush=True)
 
 
 if __name__ == "__main__":
