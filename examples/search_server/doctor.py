@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from search_server.catalogue import Catalogue
 from search_server.config import Config
-from search_server.folders import ReadError, files
+from search_server.folders import LARGEST, MOST, ReadError, files
 from search_server.server import build, make_catalogue
 from search_server.update import Gap
 from search_server.words import words_of
@@ -18,8 +18,8 @@ from serving.progress import Progress
 _REMEDIES = {
     "missing": "Check that the folder is there and may be read.",
     "unreadable": "Check that it may be read.",
-    "too_large": "Split it into documents under 64 MB.",
-    "too_many": "Keep a folder under 50,000 documents.",
+    "too_large": f"Split it into documents under {LARGEST // 2**20} MB.",
+    "too_many": f"Keep a folder under {MOST:,} documents.",
     "binary": "It is no text; save it as UTF-8.",
     "not_yet_read": "Ask again.",
     "index_full": "Make room on the disk of the index, or set a greater index_mb.",
