@@ -30,15 +30,19 @@ LAYERS = (
     {"_call"},
     {"_tool", "_resource"},
     {"shape", "disclosure"},
-    {"_request", "explain", "_live"},
-    {"_changes", "_settings", "_file"},
+    {"_request", "_example", "_live"},
+    {"_changes", "_settings", "_file", "explain"},
     {"_applied"},
     {"settings"},
-    {"mcpserver", "fastmcp", "cli"},
-    {"lowlevel", "__main__"},
+    {"mcpserver", "fastmcp"},
+    {"lowlevel"},
     {"testing._canaries", "testing._decode", "testing._schemas"},
     {"testing._leaks", "testing._noninterference"},
     {"testing"},
+    {"cli._place"},
+    {"cli._explain"},
+    {"cli"},
+    {"__main__"},
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -1,7 +1,11 @@
 """What MCP hosts show their model of a result, as reported in public up to October 2026; none of them promises it."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic_core import to_json
 
 Shown = Literal["text", "structured", "both", "result"]
 
@@ -18,6 +22,20 @@ class Host:
     def reads(self, *, has_structured: bool) -> Shown:
         """What its model reads of a result."""
         return "text" if not has_structured and self.shows in {"structured", "both"} else self.shows
+
+    def shown(self, text: str, structured: Mapping[str, Any] | None) -> str:
+        """What its model reads of a result with this text and this structured part."""
+        match self.reads(has_structured=structured is not None):
+            case "text":
+                return text
+            case "structured":
+                return to_json(structured).decode()
+            case "both":
+                return f"{text}\n{to_json(structured).decode()}"
+            case _:
+                result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": False}
+                whole = result if structured is None else {**result, "structuredContent": structured}
+                return json.dumps(whole, ensure_ascii=False)
 
 
 HOSTS = (

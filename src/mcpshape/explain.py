@@ -1,20 +1,18 @@
 """What the answer of a tool costs: at each level, in each format, in each host, and which arrays are no tables."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from mcpshape._budget import find_counter
+from mcpshape._example import answer_example, find_tool, make_example, still
 from mcpshape._hosts import HOSTS, Host
 from mcpshape._page import Page
 from mcpshape._project import View
 from mcpshape._tables import Array, as_table, find_arrays, obstacle
-from mcpshape._tokens import Keyring
 from mcpshape._tool import Tool
-from mcpshape.encoders import Encoder, Toon, name_formats
-from mcpshape.errors import DefinitionError, EncodingError, Problem, ProjectionError, UserError
-from mcpshape.policy import Grant
+from mcpshape.encoders import Toon, name_formats
+from mcpshape.errors import DefinitionError, Problem
 from mcpshape.shape import Shape
 
 
@@ -95,16 +93,11 @@ def explain_tool(shape: Shape, tool: str, value: Any = None, *, level: str | Non
     """
     if level is not None and shape.policy is None:
         raise DefinitionError("explain", [Problem("level", "this shape has no levels.", "Leave it out.")])
-    if tool not in shape.tools:
-        names = ", ".join(sorted(shape.tools)) or "none"
-        raise DefinitionError("explain", [Problem(tool, "there is no such tool.", f"Known tools: {names}.")])
-    # With the same handles each time, so that the same answer always has the same cost.
-    keyring = Keyring(b"a secret that protects nothing", clock=lambda: 0)
-    shape = shape.using(keyring=keyring, sinks=(), grant=shape.policy.grant(level) if shape.policy and level else None)
-    known = shape.tools[tool]
-    value = _example(known) if value is None else value
+    shape = still(shape, grant=shape.policy.grant(level) if shape.policy and level else None)
+    known = find_tool(shape, tool)
+    value = make_example(known) if value is None else value
     sends_structured = known.output_schema is not None
-    usual = _answer(shape, known, value, shape.grant, known.encoder)
+    usual = answer_example(shape, known, value, shape.grant, known.encoder)
     counter = find_counter()
     return Explanation(
         tool=tool,
@@ -128,32 +121,9 @@ def _levels(shape: Shape, tool: Tool, value: Any) -> Iterator[LevelCost]:
     policy = shape.policy
     formats = name_formats(tool.encoder, shape.formats)
     for grant in [policy.grant(level) for level in policy.levels] if policy else [None]:
-        pages = {name: _answer(shape, tool, value, grant, encoder) for name, encoder in formats.items()}
+        pages = {name: answer_example(shape, tool, value, grant, encoder) for name, encoder in formats.items()}
         costs = {name: measure(page.texts[0]) for name, page in pages.items()}
         yield LevelCost(level=grant.level if grant else None, formats=costs)
-
-
-def _answer(shape: Shape, tool: Tool, value: Any, grant: Grant | None, encoder: Encoder) -> Page:
-    try:
-        call, is_structured = shape._opened(tool, grant, encoder), tool.output_schema is not None  # noqa: SLF001
-        return call.page(tool.plan, value, sends_structured=is_structured)
-    except (UserError, EncodingError, ProjectionError) as error:
-        remedy = "Pass another example, or mend what the tool returns."
-        raise DefinitionError(
-            tool.name, [Problem("example", f"it cannot be answered with: {error}", remedy)]
-        ) from error
-
-
-def _example(tool: Tool) -> Any:
-    if tool.options.example is None:
-        raise DefinitionError(
-            tool.name, [Problem("example", "it has none.", "Pass example= to shape.tool(), or a value.")]
-        )
-    try:
-        return tool.options.example()
-    except Exception as error:
-        message = f"the function that makes it failed with {type(error).__name__}: {error}."
-        raise DefinitionError(tool.name, [Problem("example", message, "Mend it.")]) from error
 
 
 def _arrays(view: View) -> Iterator[ArrayReport]:
@@ -182,7 +152,8 @@ def _toon(path: str, entries: Sequence[Any]) -> str:
 
 
 def _host(host: Host, usual: Page, *, sends_structured: bool) -> HostCost:
-    costs = {has: measure(_read(host, usual, has_structured=has)) for has in (False, True)}
+    text, structured = usual.texts[0], usual.view.data
+    costs = {has: measure(host.shown(text, structured if has else None)) for has in (False, True)}
     length = getattr(costs[sends_structured], host.unit)
     return HostCost(
         host=host.name,
@@ -192,19 +163,3 @@ def _host(host: Host, usual: Page, *, sends_structured: bool) -> HostCost:
         limit=f"{host.most:,} {host.unit}" if host.most else "",
         is_too_long=host.most is not None and length > host.most,
     )
-
-
-def _read(host: Host, usual: Page, *, has_structured: bool) -> str:
-    """The text that the model of a host reads of a result."""
-    text, structured = usual.texts[0], usual.view.to_json()
-    match host.reads(has_structured=has_structured):
-        case "text":
-            return text
-        case "structured":
-            return structured
-        case "both":
-            return f"{text}\n{structured}"
-        case _:
-            result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": False}
-            whole = {**result, "structuredContent": usual.view.data} if has_structured else result
-            return json.dumps(whole, ensure_ascii=False)

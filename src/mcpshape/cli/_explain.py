@@ -1,14 +1,12 @@
-"""The command `mcpshape`, for authors of servers: what the answers of their tools cost, and why."""
+"""The command `mcpshape explain`: what the answers of a tool cost, and why."""
 
-import importlib
 import json
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import Parameter
 from pydantic import TypeAdapter, ValidationError
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -16,30 +14,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from mcpshape._tool import declared_return
-from mcpshape.errors import DefinitionError
+from mcpshape.cli._place import load_shape, refuse, refusing
 from mcpshape.explain import ArrayReport, Cost, Explanation, HostCost, explain_tool
 from mcpshape.shape import Shape
-
-app = App(
-    name="mcpshape",
-    help="What the tools of an MCP server answer with.",
-    help_format="plaintext",
-    version=version("mcpshape-output"),
-    result_action="return_value",
-)
 
 _WIDTH = 120
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; whatever is wrong with it is told in one line, with exit code 2."""
-    try:
-        app(arguments, exit_on_error=False, print_error=False)
-    except CycloptsError as error:
-        _refuse(" ".join(str(error).split()))
-
-
-@app.command
 def explain(
     shape: str,
     tool: str,
@@ -58,35 +39,13 @@ def explain(
     tool
         The name of the tool.
     """
-    found = _load(shape)
-    try:
+    found = load_shape(shape)
+    with refusing():
         explained = explain_tool(found, tool, _read(found, tool, value) if value else None, level=level)
-    except DefinitionError as error:
-        _refuse(" ".join(str(problem) for problem in error.problems))
     if as_json:
         print(json.dumps(explained.to_dict(), indent=2))  # noqa: T201
     else:
         _print(explained)
-
-
-def _load(place: str) -> Shape:
-    name, _, attribute = place.partition(":")
-    if not name or not attribute:
-        _refuse(f"{place} names no shape; write module:name, such as calendar_server:shape")
-    sys.path.insert(0, "")
-    try:
-        found = getattr(importlib.import_module(name), attribute)
-    except ModuleNotFoundError as error:
-        _refuse(f"there is no module {error.name}; run this where it can be imported")
-    except AttributeError:
-        _refuse(f"{name} has no {attribute}; name its Shape")
-    except DefinitionError as error:
-        _refuse(f"{name} cannot be imported: {error.where}: {' '.join(str(problem) for problem in error.problems)}")
-    except Exception as error:
-        _refuse(f"{name} cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}")
-    if not isinstance(found, Shape):
-        _refuse(f"{place} is no Shape but {type(found).__name__}")
-    return found
 
 
 def _read(shape: Shape, tool: str, path: Path) -> Any:
@@ -96,16 +55,11 @@ def _read(shape: Shape, tool: str, path: Path) -> Any:
     try:
         return TypeAdapter(declared_return(known.function, tool)).validate_json(path.read_bytes())
     except OSError as error:
-        _refuse(f"{path} cannot be read: {error.strerror}")
+        refuse(f"{path} cannot be read: {error.strerror}")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(step) for step in first["loc"]) or "the file"
-        _refuse(f"{path} is no answer of {tool}: {where}: {first['msg']}")
-
-
-def _refuse(message: str) -> NoReturn:
-    print(f"mcpshape: {message}", file=sys.stderr)  # noqa: T201
-    raise SystemExit(2)
+        refuse(f"{path} is no answer of {tool}: {where}: {first['msg']}")
 
 
 def _print(explained: Explanation) -> None:

@@ -1,0 +1,61 @@
+"""The example of a tool, and what the tool answers with if it returns it."""
+
+from typing import Any
+
+from mcpshape._page import Page
+from mcpshape._tokens import Keyring
+from mcpshape._tool import Tool
+from mcpshape.encoders import Encoder
+from mcpshape.errors import DefinitionError, Problem
+from mcpshape.policy import Grant
+from mcpshape.shape import Shape
+
+
+def still(shape: Shape, *, grant: Grant | None = None) -> Shape:
+    """The shape with the same handles each time, so that the same answer always reads the same, and without records."""
+    return shape.using(keyring=Keyring(b"a secret that protects nothing", clock=lambda: 0), sinks=(), grant=grant)
+
+
+def find_tool(shape: Shape, name: str) -> Tool:
+    """The tool of a name.
+
+    Raises:
+        DefinitionError: There is none.
+    """
+    if name not in shape.tools:
+        known = ", ".join(sorted(shape.tools)) or "none"
+        raise DefinitionError("tool", [Problem(name, "there is no such tool.", f"Known tools: {known}.")])
+    return shape.tools[name]
+
+
+def make_example(tool: Tool) -> Any:
+    """The DTO of the tool's `example` option.
+
+    Raises:
+        DefinitionError: It has none, or the function that makes it fails.
+    """
+    if tool.options.example is None:
+        raise DefinitionError(
+            tool.name, [Problem("example", "it has none.", "Pass example= to shape.tool(), or a value.")]
+        )
+    try:
+        return tool.options.example()
+    except Exception as error:
+        message = f"the function that makes it failed with {type(error).__name__}: {error}."
+        raise DefinitionError(tool.name, [Problem("example", message, "Mend it.")]) from error
+
+
+def answer_example(shape: Shape, tool: Tool, value: Any, grant: Grant | None, encoder: Encoder) -> Page:
+    """What leaves of an example under a grant and in a format.
+
+    Raises:
+        DefinitionError: The tool cannot answer with it.
+    """
+    try:
+        call, is_structured = shape._opened(tool, grant, encoder), tool.output_schema is not None  # noqa: SLF001
+        return call.page(tool.plan, value, sends_structured=is_structured)
+    except Exception as error:
+        remedy = "Pass another example, or mend what the tool returns."
+        raise DefinitionError(
+            tool.name, [Problem("example", f"it cannot be answered with: {error}", remedy)]
+        ) from error

@@ -1,0 +1,28 @@
+"""The command `mcpshape`, for authors of servers: what their tools answer with, what that costs, and why."""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from cyclopts import App, CycloptsError
+
+from mcpshape.cli._explain import explain
+from mcpshape.cli._place import refuse
+
+__all__ = ["app", "main"]
+
+app = App(
+    name="mcpshape",
+    help="What the tools of an MCP server answer with.",
+    help_format="plaintext",
+    version=version("mcpshape-output"),
+    result_action="return_value",
+)
+app.command(explain)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; whatever is wrong with it is told in one line, with exit code 2."""
+    try:
+        app(arguments, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        refuse(" ".join(str(error).split()))

@@ -1,0 +1,52 @@
+"""What a command is about: a shape or another object that is named by its place, as `module:name`."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from mcpshape.errors import DefinitionError
+from mcpshape.shape import Shape
+
+
+def load_shape(place: str) -> Shape:
+    """The shape at a place; where there is none, the command ends with the reason."""
+    found = load(place, "Shape")
+    if not isinstance(found, Shape):
+        refuse(f"{place} is no Shape but {type(found).__name__}")
+    return found
+
+
+def load(place: str, what: str) -> Any:
+    """What stands at a place, which should be `what`; where nothing does, the command ends with the reason."""
+    name, _, attribute = place.partition(":")
+    if not name or not attribute:
+        refuse(f"{place} names no {what.lower()}; write module:name, such as calendar_server:shape")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return getattr(importlib.import_module(name), attribute)
+    except ModuleNotFoundError as error:
+        refuse(f"there is no module {error.name}; run this where it can be imported")
+    except AttributeError:
+        refuse(f"{name} has no {attribute}; name its {what}")
+    except DefinitionError as error:
+        refuse(f"{name} cannot be imported: {error.where}: {' '.join(str(problem) for problem in error.problems)}")
+    except (Exception, SystemExit) as error:
+        refuse(f"{name} cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}")
+
+
+def refuse(message: str) -> NoReturn:
+    """End the command with one line and exit code 2."""
+    print(f"mcpshape: {message}", file=sys.stderr)  # noqa: T201
+    raise SystemExit(2)
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """End the command with one line where a definition cannot hold."""
+    try:
+        yield
+    except DefinitionError as error:
+        refuse(" ".join(str(problem) for problem in error.problems))
