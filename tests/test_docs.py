@@ -74,8 +74,8 @@ def printed(code: str, namespace: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("name", ["rules", "templates"])
 def test_a_page_shows_what_its_code_prints(name: str) -> None:
-    """Every block of docs/rules.md and docs/templates.md runs, and the text beside it is what it prints."""
-    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    """Every block of the pages on rules and templates runs, and the text beside it is what it prints."""
+    page = (ROOT / "docs" / "reference" / f"{name}.md").read_text(encoding="utf-8")
     shown = [text for text in (printed(code, {}) for code in blocks("python", page)) if text]
     assert shown == [text.strip() for text in blocks("text", page)]
 
@@ -83,7 +83,7 @@ def test_a_page_shows_what_its_code_prints(name: str) -> None:
 @pytest.mark.parametrize("name", ["formats", "pages", "servers", "settings"])
 def test_a_page_shows_what_its_blocks_print(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Every block runs, each after the ones before it, and the text beside it is what it prints; `mcpshape` as well."""
-    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / f"{name}.md").read_text(encoding="utf-8")
     namespace: dict[str, Any] = {}
     shown = []
     for language, code in re.findall(r"```(python|sh)\n(.*?)```", page, re.DOTALL):
@@ -96,8 +96,8 @@ def test_a_page_shows_what_its_blocks_print(name: str, capsys: pytest.CaptureFix
 
 
 def test_the_page_on_testing_finds_the_leak_that_it_shows() -> None:
-    """docs/testing.md: the first of its tests fails with the shown lines, the others pass."""
-    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    """docs/reference/testing.md: the first of its tests fails with the shown lines, the others pass."""
+    page = (ROOT / "docs" / "reference" / "testing.md").read_text(encoding="utf-8")
     namespace: dict[str, Any] = {}
     printed(blocks("python", page)[0], namespace)
     with pytest.raises(AssertionError) as caught:

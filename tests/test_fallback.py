@@ -144,8 +144,8 @@ def test_a_fallback_of_too_little_is_refused(encoders: Any, message: str) -> Non
 
 
 def test_the_page_on_values_shows_the_line() -> None:
-    """docs/values.md, "When a codec fails": the text is the real one."""
-    page = (Path(__file__).parents[1] / "docs" / "values.md").read_text(encoding="utf-8")
+    """docs/reference/values.md, "When a codec fails": the text is the real one."""
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "values.md").read_text(encoding="utf-8")
     text = Fallback(Broken(ValueError(), "TOON"), Json()).encode(View({"total": 1}))
     assert f"```text\n{text}\n```" in page
 
@@ -235,7 +235,7 @@ def test_a_projected_view_that_fails_is_cleaned_and_written_once_more(encoder: E
 
 @pytest.mark.parametrize(("encoder", "depth"), [(Toon(), 200), (Json(), 250), (Markdown(), 50)], ids=repr)
 def test_a_format_goes_as_deep_as_the_page_says(encoder: Encoder, depth: int) -> None:
-    """docs/values.md, "Views made by hand": objects in objects, lists in lists."""
+    """docs/reference/values.md, "Views made by hand": objects in objects, lists in lists."""
     nested: dict[str, Any] = {"a": 1}
     lists: list[Any] = [1]
     for _ in range(depth - 2):

@@ -1020,8 +1020,8 @@ def test_the_calendar_does_not_start_with_a_broken_file(path: Path, text: str, m
 
 
 def test_the_page_on_settings_tells_callers_apart_as_the_code_does(path: Path) -> None:
-    """docs/settings.md: its table of callers."""
-    page = (Path(__file__).parents[1] / "docs" / "settings.md").read_text(encoding="utf-8")
+    """docs/reference/settings.md: its table of callers."""
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
     live = live_for(path, page.split('path.write_text("""')[1].split('"""')[0])
     read, both = frozenset({"calendar:read"}), frozenset({"calendar:read", "calendar:all"})
     callers = [

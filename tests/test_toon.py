@@ -258,8 +258,8 @@ def test_each_codec_follows_the_version_that_the_table_states() -> None:
 
 
 def test_the_page_on_values_states_the_versions() -> None:
-    """docs/values.md names each codec with its release and the version that it follows."""
-    page = (Path(__file__).parents[1] / "docs" / "values.md").read_text(encoding="utf-8")
+    """docs/reference/values.md names each codec with its release and the version that it follows."""
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "values.md").read_text(encoding="utf-8")
     for codec, spec in SPEC.items():
         release = ".".join(importlib.metadata.version(codec).split(".")[:2])
         assert f"| `{codec}` {release} | {spec} |" in page

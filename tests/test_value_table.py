@@ -27,7 +27,7 @@ from mcpshape.encoders import Json, Markdown, Toon
 from mcpshape.encoders.toon import Codec
 from value_table import POLICY, REFUSED, ROWS, WRAPPED, Example
 
-PAGE = (Path(__file__).parents[1] / "docs" / "values.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "values.md").read_text(encoding="utf-8")
 CODECS: tuple[Codec, ...] = ("toons", "python-toon", "toon-format")
 EXAMPLES = [(name, example) for name, row in ROWS.items() for example in row.examples]
 IDS = [f"{name[:20]} {place}" for place, (name, _) in enumerate(EXAMPLES)]

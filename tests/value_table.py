@@ -1,4 +1,4 @@
-"""Examples for each row of the tables in docs/values.md, with what every format has to say of them."""
+"""Examples for each row of the tables in docs/reference/values.md, with what every format has to say of them."""
 
 import re
 from collections import Counter, OrderedDict, defaultdict, deque

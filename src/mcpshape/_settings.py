@@ -238,7 +238,7 @@ def _wording(kind: str, place: Place, others: frozenset[str], *, is_in_file: boo
     if kind == "extra_forbidden":
         model = _model_around(place)
         return _unknown(str(place[-1]), model, others if len(place) == 1 else frozenset(), is_in_file=is_in_file)
-    return _WORDINGS.get(kind, ("it is no table.", "Write it as docs/settings.md shows."))
+    return _WORDINGS.get(kind, ("it is no table.", "Write it as docs/reference/settings.md shows."))
 
 
 def _model_around(place: Place) -> type[BaseModel]:
