@@ -1,7 +1,9 @@
 """The example of a tool, and what the tool answers with if it returns it."""
 
-from typing import Any
+from typing import Any, Unpack
 
+from mcpshape._call import Call
+from mcpshape._options import ShapeOptions
 from mcpshape._page import Page
 from mcpshape._tokens import Keyring
 from mcpshape._tool import Tool
@@ -11,9 +13,11 @@ from mcpshape.policy import Grant
 from mcpshape.shape import Shape
 
 
-def still(shape: Shape, *, grant: Grant | None = None) -> Shape:
+def still(shape: Shape, **changes: Unpack[ShapeOptions]) -> Shape:
     """The shape with the same handles each time, so that the same answer always reads the same, and without records."""
-    return shape.using(keyring=Keyring(b"a secret that protects nothing", clock=lambda: 0), sinks=(), grant=grant)
+    keyring = Keyring(b"a secret that protects nothing", clock=lambda: 0)
+    options: ShapeOptions = {**changes, "keyring": keyring, "sinks": ()}
+    return shape.using(**options)
 
 
 def find_tool(shape: Shape, name: str) -> Tool:
@@ -45,15 +49,19 @@ def make_example(tool: Tool) -> Any:
         raise DefinitionError(tool.name, [Problem("example", message, "Mend it.")]) from error
 
 
-def answer_example(shape: Shape, tool: Tool, value: Any, grant: Grant | None, encoder: Encoder) -> Page:
-    """What leaves of an example under a grant and in a format.
+def open_example(shape: Shape, tool: Tool, *, grant: Grant | None = None, encoder: Encoder | None = None) -> Call:
+    """A call of a tool by whoever is calling, under a grant and in a format where these are given."""
+    return shape._opened(tool, grant, tool.encoder if encoder is None else encoder)  # noqa: SLF001
+
+
+def answer_example(call: Call, tool: Tool, value: Any) -> Page:
+    """What leaves of an example in a call.
 
     Raises:
         DefinitionError: The tool cannot answer with it.
     """
     try:
-        call, is_structured = shape._opened(tool, grant, encoder), tool.output_schema is not None  # noqa: SLF001
-        return call.page(tool.plan, value, sends_structured=is_structured)
+        return call.page(tool.plan, value, sends_structured=tool.output_schema is not None)
     except Exception as error:
         remedy = "Pass another example, or mend what the tool returns."
         raise DefinitionError(

@@ -22,7 +22,7 @@ class Paths:
 def list_paths(plan: Plan, grant: Grant | None) -> Paths:
     """The paths under one grant. A type that contains itself is followed once."""
     if ("paths", grant) not in plan.compiled:
-        plan.compiled["paths", grant] = _list(dict(_walk(plan, grant, plan.declared.root, "", ())))
+        plan.compiled["paths", grant] = _list(dict(walk_actions(plan, grant)))
     paths: Paths = plan.compiled["paths", grant]
     return paths
 
@@ -64,6 +64,11 @@ def count_entries(data: Any) -> int:
     if not isinstance(data, list):
         return 0
     return sum(isinstance(each, Mapping) + count_entries(each) for each in data)
+
+
+def walk_actions(plan: Plan, grant: Grant | None) -> Iterator[tuple[str, Action]]:
+    """Each path under a grant with what happens there; there is none inside of what is dropped."""
+    return _walk(plan, grant, plan.declared.root, "", ())
 
 
 def _walk(

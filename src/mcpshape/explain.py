@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mcpshape._budget import find_counter
-from mcpshape._example import answer_example, find_tool, make_example, still
+from mcpshape._example import answer_example, find_tool, make_example, open_example, still
 from mcpshape._hosts import HOSTS, Host
 from mcpshape._page import Page
 from mcpshape._project import View
@@ -97,7 +97,7 @@ def explain_tool(shape: Shape, tool: str, value: Any = None, *, level: str | Non
     known = find_tool(shape, tool)
     value = make_example(known) if value is None else value
     sends_structured = known.output_schema is not None
-    usual = answer_example(shape, known, value, shape.grant, known.encoder)
+    usual = answer_example(open_example(shape, known), known, value)
     counter = find_counter()
     return Explanation(
         tool=tool,
@@ -121,7 +121,8 @@ def _levels(shape: Shape, tool: Tool, value: Any) -> Iterator[LevelCost]:
     policy = shape.policy
     formats = name_formats(tool.encoder, shape.formats)
     for grant in [policy.grant(level) for level in policy.levels] if policy else [None]:
-        pages = {name: answer_example(shape, tool, value, grant, encoder) for name, encoder in formats.items()}
+        calls = {name: open_example(shape, tool, grant=grant, encoder=encoder) for name, encoder in formats.items()}
+        pages = {name: answer_example(call, tool, value) for name, call in calls.items()}
         costs = {name: measure(page.texts[0]) for name, page in pages.items()}
         yield LevelCost(level=grant.level if grant else None, formats=costs)
 

@@ -7,6 +7,7 @@ from cyclopts import App, CycloptsError
 
 from mcpshape.cli._explain import explain
 from mcpshape.cli._place import refuse
+from mcpshape.cli._preview import preview
 
 __all__ = ["app", "main"]
 
@@ -18,6 +19,7 @@ app = App(
     result_action="return_value",
 )
 app.command(explain)
+app.command(preview)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,121 @@
+"""The form of the page: what it offers for a shape, and the choice that it sends back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from starlette.datastructures import FormData, QueryParams
+
+from mcpshape._caller import Caller
+from mcpshape.errors import DefinitionError, Problem
+from mcpshape.preview._choice import IN_FORCE, Choice, Switch, choose, flip, list_switches, offered_formats
+from mcpshape.shape import Shape
+
+ANOTHER = "another one"
+"""The name of a caller whom the settings do not name."""
+NOBODY = "nobody"
+"""What stands for a caller without a name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What can be chosen: names of tools, levels and so on. What there is nothing to choose from is empty.
+
+    `bare` holds the tools without an example.
+    """
+
+    tools: Sequence[str]
+    bare: Sequence[str]
+    levels: Sequence[str]
+    switches: Sequence[Switch]
+    formats: Sequence[str]
+    signed_in: Sequence[str]
+    clients: Sequence[str]
+    against: Sequence[str]
+
+
+def list_offer(shape: Shape, choice: Choice) -> Offer:
+    """What the form offers, beside a choice that was made."""
+    entries, levels = shape.decisions.entries, shape.policy.levels if shape.policy else ()
+    known = [f"principal {name}" for name in entries.principals] + [f"scope {name}" for name in entries.scopes]
+    clients = [f"client {name}" for name in entries.clients]
+    return Offer(
+        tools=[name for name, tool in shape.tools.items() if tool.options.example],
+        bare=[name for name, tool in shape.tools.items() if not tool.options.example],
+        levels=levels,
+        switches=list_switches(choice.grant) if choice.grant else (),
+        formats=offered_formats(shape),
+        signed_in=[*known, f"principal {ANOTHER}"] if known else (),
+        clients=[f"client {ANOTHER}", *clients] if clients else (),
+        against=[IN_FORCE, *levels] if levels else (),
+    )
+
+
+def read_choice(shape: Shape, sent: QueryParams | FormData) -> Choice:
+    """The choice that a form has sent; what it does not hold is as it is in force.
+
+    A level that was not the one of the toggles beside it brings its own.
+
+    Raises:
+        DefinitionError: Something of it is not there.
+    """
+    texts = {key: value for key, value in sent.items() if isinstance(value, str) and value}
+    level, on = texts.get("level"), [value for value in sent.getlist("toggle") if isinstance(value, str)]
+    chosen = choose(
+        shape,
+        tool=texts.get("tool"),
+        level=level,
+        format=texts.get("format"),
+        caller=read_caller(texts.get("signed_in", NOBODY), texts.get("client", f"client {ANOTHER}")),
+        against=texts.get("against", IN_FORCE),
+    )
+    if shape.policy is None or level is None or texts.get("toggles_of") != level:
+        return chosen
+    return replace(chosen, grant=flip(shape.policy, level, on))
+
+
+def read_caller(signed_in: str, client: str) -> Caller:
+    """The caller that `principal NAME` or `scope NAME`, and `client NAME`, stand for; `NOBODY` is one without a name.
+
+    Raises:
+        DefinitionError: They begin with another word.
+    """
+    kind, _, name = signed_in.partition(" ")
+    word, _, client_name = client.partition(" ")
+    if kind not in {NOBODY, "principal", "scope"} or word not in {NOBODY, "client"}:
+        remedy = "Write principal NAME, scope NAME or client NAME."
+        raise DefinitionError("preview", [Problem("caller", "it is no caller.", remedy)])
+    return make_caller(
+        principal=name if kind == "principal" else None,
+        scope=name if kind == "scope" else None,
+        client=client_name if word == "client" else None,
+    )
+
+
+def make_caller(*, principal: str | None = None, scope: str | None = None, client: str | None = None) -> Caller:
+    """A caller by what is known of it; whoever has a scope has a token, and so is some principal."""
+    principal = ANOTHER if principal is None and scope is not None else principal
+    return Caller(principal=principal, scopes=frozenset({scope} if scope else ()), client=client)
+
+
+def write_choice(choice: Choice) -> dict[str, str | Sequence[str]]:
+    """The fields of the form that stand for a choice, as `read_choice` takes them."""
+    caller, grant = choice.caller, choice.grant
+    scope = next(iter(caller.scopes), None)
+    principal = f"principal {caller.principal}" if caller.principal else NOBODY
+    fields: Mapping[str, str | None] = {
+        "tool": choice.tool,
+        "level": grant.level if grant else None,
+        "toggles_of": grant.level if grant else None,
+        "format": choice.format,
+        "against": choice.against,
+        "signed_in": f"scope {scope}" if scope else principal,
+        "client": f"client {caller.client}" if caller.client else NOBODY,
+    }
+    told = {name: value for name, value in fields.items() if value}
+    return {**told, "toggle": sorted(grant.toggles) if grant else []}
+
+
+def address(choice: Choice) -> str:
+    """The query of the page's address that stands for a choice."""
+    return f"?{urlencode(write_choice(choice), doseq=True)}"

@@ -1,0 +1,39 @@
+"""The page served on loopback, for whoever was given its address."""
+
+import secrets
+import socket
+from collections.abc import Callable
+
+from uvicorn import Config, Server
+
+from mcpshape.errors import DefinitionError, Problem
+from mcpshape.preview._app import Desk, make_app
+
+_HOST = "127.0.0.1"
+
+
+def serve(desk: Desk, *, port: int, tell: Callable[[str], object]) -> None:
+    """Serve the page until the process is interrupted.
+
+    Args:
+        desk: What is looked at.
+        port: The port; 0 for one that is free.
+        tell: Is given the address once it answers; the token in it is made anew each time.
+
+    Raises:
+        DefinitionError: The port cannot be had; mostly because it is taken.
+    """
+    try:
+        listening = socket.create_server((_HOST, port))
+    except OSError as error:
+        remedy = "Choose another with --port, or leave it out for one that is free."
+        raise DefinitionError(
+            "preview", [Problem(f"port {port}", f"it cannot be had ({error.strerror}).", remedy)]
+        ) from error
+    with listening:
+        port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
+        tell(f"http://{_HOST}:{port}/{token}/")
+        app = make_app(desk, port=port, token=token)
+        # The log of uvicorn would hold the token.
+        config = Config(app, access_log=False, log_level="warning", lifespan="off", server_header=False)
+        Server(config).run(sockets=[listening])
