@@ -7,7 +7,7 @@ from typing import Any
 from mcpshape._guards import WHOLE, Plan, decide, is_shown
 from mcpshape._nodes import Node, Record, references
 from mcpshape.policy import Grant
-from mcpshape.rules import Action, Drop, Mask
+from mcpshape.rules import Action, Drop, Mask, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,19 @@ class Paths:
     withheld: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One field of a plan: its dotted wire name, its rule, and what happens to it."""
+
+    path: str
+    rule: Rule
+    action: Action
+
+
 def list_paths(plan: Plan, grant: Grant | None) -> Paths:
     """The paths under one grant. A type that contains itself is followed once."""
     if ("paths", grant) not in plan.compiled:
-        plan.compiled["paths", grant] = _list(dict(walk_actions(plan, grant)))
+        plan.compiled["paths", grant] = _list({step.path: step.action for step in walk(plan, grant)})
     paths: Paths = plan.compiled["paths", grant]
     return paths
 
@@ -66,20 +75,17 @@ def count_entries(data: Any) -> int:
     return sum(isinstance(each, Mapping) + count_entries(each) for each in data)
 
 
-def walk_actions(plan: Plan, grant: Grant | None) -> Iterator[tuple[str, Action]]:
-    """Each path under a grant with what happens there; there is none inside of what is dropped."""
+def walk(plan: Plan, grant: Grant | None) -> Iterator[Step]:
+    """Each field under a grant with what happens to it; there is none inside of what is dropped."""
     return _walk(plan, grant, plan.declared.root, "", ())
 
 
-def _walk(
-    plan: Plan, grant: Grant | None, node: Node, path: str, seen: tuple[Record, ...]
-) -> Iterator[tuple[str, Action]]:
+def _walk(plan: Plan, grant: Grant | None, node: Node, path: str, seen: tuple[Record, ...]) -> Iterator[Step]:
     for record in (plan.declared.records[key] for key in references(node)):
         if record in seen:
             continue
         for field in record.fields:
-            key = f"{path}{field.key}"
-            action = decide(plan, record, field, grant)
-            yield key, action
-            if not isinstance(action, Drop):
-                yield from _walk(plan, grant, field.node, f"{key}.", (*seen, record))
+            step = Step(f"{path}{field.key}", plan.guard(record, field).rule, decide(plan, record, field, grant))
+            yield step
+            if not isinstance(step.action, Drop):
+                yield from _walk(plan, grant, field.node, f"{step.path}.", (*seen, record))

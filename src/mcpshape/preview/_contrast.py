@@ -9,9 +9,9 @@ from typing import Any
 from pydantic_core import to_json
 
 from mcpshape._guards import Plan
-from mcpshape._paths import walk_actions
+from mcpshape._paths import Step, walk
 from mcpshape.policy import Grant
-from mcpshape.rules import Action, Clip, Coarsen, Drop, Handle, Mask, Show
+from mcpshape.rules import Action, Clip, Coarsen, Drop, Handle, Mask, Show, Until
 
 # Of more lines the comparison would take minutes, and nobody reads it.
 _MOST_LINES = 2_000
@@ -45,17 +45,31 @@ class Line:
 
 def list_changes(plan: Plan, here: Grant | None, there: Grant | None) -> list[Change]:
     """The keys to which two grants do different things, by their paths."""
-    actions = [dict(walk_actions(plan, grant)) for grant in (here, there)]
-    return [
-        Change(
-            path=path,
-            here=name_action(one),
-            there=name_action(other),
-            is_wider=_width(one) >= _width(other),
-        )
-        for path in sorted(actions[0].keys() | actions[1].keys())
-        if (one := actions[0].get(path, Drop())) != (other := actions[1].get(path, Drop()))
-    ]
+    before = {step.path: step for step in walk(plan, there)}
+    after = {step.path: step for step in walk(plan, here)}
+    changes = (_change(path, after.get(path), before.get(path)) for path in sorted(before.keys() | after.keys()))
+    return [change for change in changes if change]
+
+
+def _change(path: str, here: Step | None, there: Step | None) -> Change | None:
+    """What differs at a path; a step that is missing is inside of something that is withheld."""
+    words = [_name(step) for step in (here, there)]
+    if words[0] == words[1]:
+        return None
+    width, other = _width(here), _width(there)
+    is_wider = width > other or width == other == _ALTERED
+    return Change(path=path, here=words[0], there=words[1], is_wider=is_wider)
+
+
+def _name(step: Step | None) -> str:
+    match step:
+        case None:
+            return name_action(Drop())
+        case Step(path, Until(_, then), Drop()):
+            holder, dot, _ = path.rpartition(".")
+            return f"told as {holder}{dot}{then}"
+        case _:
+            return name_action(step.action)
 
 
 def name_action(action: Action) -> str:
@@ -75,16 +89,20 @@ def name_action(action: Action) -> str:
             return "told"
 
 
-def _width(action: Action) -> int:
-    match action:
-        case Drop():
-            return 0
-        case Mask():
+_ALTERED, _TOLD = 2, 3
+
+
+def _width(step: Step | None) -> int:
+    """How much is told, roughly."""
+    match step:
+        case Step(_, Until(), Drop()) | Step(_, _, Show()):
+            return _TOLD
+        case Step(_, _, Mask()):
             return 1
-        case Show():
-            return 3
+        case None | Step(_, _, Drop()):
+            return 0
         case _:
-            return 2
+            return _ALTERED
 
 
 def compare_lines(here: str, there: str) -> list[Line]:

@@ -35,8 +35,6 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http":
-            return
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -14,6 +14,7 @@ from tomlkit.items import AbstractTable
 from mcpshape._example import answer_example, make_example, open_example, still
 from mcpshape._file import parse, see
 from mcpshape._settings import Settings
+from mcpshape._tool import Tool
 from mcpshape._whole_file import replacing
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant
@@ -105,32 +106,22 @@ class SettingsFile:
             seen: What the review told of the file.
 
         Raises:
-            DefinitionError: The file has changed since, cannot be written, or would not be in force.
+            DefinitionError: The file has changed since, is broken, cannot be written, or would not be in force.
         """
         if self._seen() != seen:
             raise self._refused("it has changed since you looked.", "Look at the list again, then save.")
-        with replacing(self.path, self._revised(shape, choice).encode()) as candidate:
+        document = self._read()
+        _revise(document, self.apply(shape).tools[choice.tool], choice)
+        with replacing(self.path, tomlkit.dumps(document).encode()) as candidate:
             now = self._under(shape, candidate)
             if now.grant != choice.grant or choice.format not in {None, now.tools[choice.tool].encoder.name.lower()}:
                 remedy = f"Change what begins with {self.prefix} there."
                 raise self._refused("the environment goes before it.", remedy)
 
-    def _revised(self, shape: Shape, choice: Choice) -> str:
-        document = self._read()
-        if choice.grant:
-            document["level"] = choice.grant.level
-            _set_toggles(document, _flips(choice.grant))
-        if choice.format:
-            tools = document.get("tools", {})
-            has_own = shape.tools[choice.tool].options.encoder or "format" in tools.get(choice.tool, {})
-            _put(document, ("tools", choice.tool, "format") if has_own else ("format",), choice.format)
-        return tomlkit.dumps(document)
-
     def _read(self) -> tomlkit.TOMLDocument:
         try:
-            return (
-                tomlkit.parse(self.path.read_text(encoding="utf-8-sig")) if self.path.exists() else tomlkit.document()
-            )
+            written = self.path.read_text(encoding="utf-8-sig") if self.path.exists() else ""
+            return tomlkit.parse(written)
         except (OSError, UnicodeDecodeError, TOMLKitError) as error:
             raise self._refused(f"it cannot be read ({type(error).__name__}).", "Mend it.") from error
 
@@ -145,6 +136,15 @@ class SettingsFile:
 
     def _refused(self, message: str, remedy: str) -> DefinitionError:
         return DefinitionError(f"settings {self.path}", [Problem(str(self.path), message, remedy)])
+
+
+def _revise(document: tomlkit.TOMLDocument, tool: Tool, choice: Choice) -> None:
+    """Put a choice in the place of what was set; a format with options of its own stays where it is the same."""
+    if choice.grant:
+        document["level"] = choice.grant.level
+        _set_toggles(document, _flips(choice.grant))
+    if choice.format and choice.format != tool.encoder.name.lower():
+        _put(document, ("tools", tool.name, "format") if tool.options.encoder else ("format",), choice.format)
 
 
 def _formatted(shape: Shape, choice: Choice) -> dict[str, Any]:

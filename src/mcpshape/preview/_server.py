@@ -31,9 +31,13 @@ def serve(desk: Desk, *, port: int, tell: Callable[[str], object]) -> None:
             "preview", [Problem(f"port {port}", f"it cannot be had ({error.strerror}).", remedy)]
         ) from error
     with listening:
-        port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
-        tell(f"http://{_HOST}:{port}/{token}/")
-        app = make_app(desk, port=port, token=token)
-        # The log of uvicorn would hold the token.
-        config = Config(app, access_log=False, log_level="warning", lifespan="off", server_header=False)
-        Server(config).run(sockets=[listening])
+        token = secrets.token_urlsafe(24)
+        server = prepare(desk, listening, token)
+        tell(f"http://{_HOST}:{listening.getsockname()[1]}/{token}/")
+        server.run(sockets=[listening])
+
+
+def prepare(desk: Desk, listening: socket.socket, token: str) -> Server:
+    """A server of the page for a socket; it speaks HTTP alone and writes no log, which would hold the token."""
+    app = make_app(desk, port=listening.getsockname()[1], token=token)
+    return Server(Config(app, access_log=False, log_level="warning", lifespan="off", ws="none", server_header=False))

@@ -1,0 +1,121 @@
+"""The command `mcpshape preview`: the page until it is interrupted, text, JSON, and what it says of mistakes."""
+
+import contextlib
+import io
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from mcpshape.cli import main
+
+
+class Printed(io.StringIO):
+    """Output that is handed on as it comes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def write(self, text: str) -> int:
+        self.lines.put(text)
+        return len(text)
+
+
+def test_the_command_serves_the_page_until_it_is_interrupted() -> None:
+    """It prints the address, with what was chosen, and ends quietly with Ctrl+C."""
+    printed, pages = Printed(), list[str]()
+
+    def look() -> None:
+        with urllib.request.urlopen(printed.lines.get(timeout=20).split()[1]) as page:
+            pages.append(page.read().decode())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    with contextlib.redirect_stdout(printed):
+        main(["preview", "calendar_server:shape", "--level", "strict", "--tool", "next_event"])
+    looking.join()
+    assert "<title>next_event at strict · calendar_server:shape</title>" in pages[0]
+
+
+def test_the_installed_command_prints_text_and_json(tmp_path: Path) -> None:
+    """The same without a page, at the settings of a file and for a caller."""
+    settings = tmp_path / "settings.toml"
+    settings.write_text('level = "standard"\n[clients.noisy]\nlevel = "minimal"\n', encoding="utf-8")
+    arguments = ["preview", "calendar_server:shape", "--settings", str(settings), "--tool", "get_event"]
+    command = [str(Path(sys.executable).with_name("mcpshape")), *arguments, "--json", "--client", "noisy"]
+    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert (told["level"], told["narrowed"], told["contrast"]["changes"]) == ("minimal", ["client noisy"], [])
+
+
+def test_the_text_has_all_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the page has them, marked by signs where the page has colours."""
+    main(["preview", "calendar_server:shape", "--text", "--tool", "get_event", "--level", "detailed", "--off", "notes"])
+    printed = capsys.readouterr().out
+    for heading in ("What a model reads", "Keys", "Who decided", "Beside what is in force", "What each host shows"):
+        assert heading in printed
+    assert "\n+ attendees[3]{name,email}:\n" in printed
+    assert '\n- title: "[Event]"\n' in printed
+    assert "notes: off (usually on at detailed)" in printed
+    main(["preview", "tasks_server:shape", "--text", "--format", "json"])
+    printed = capsys.readouterr().out
+    assert "Output schema" in printed
+    assert "Keys" not in printed
+    main(["preview", "calendar_server:shape", "--text", "--client", "noisy"])
+    assert "The same." in capsys.readouterr().out
+    settings = tmp_path / "settings.toml"
+    settings.write_text('[clients.noisy]\nlevel = "strict"\n', encoding="utf-8")
+    asked = ["--settings", str(settings), "--client", "noisy", "--level", "minimal"]
+    main(["preview", "calendar_server:shape", "--text", *asked])
+    assert "Narrowed by client noisy." in capsys.readouterr().out
+    main(["preview", "calendar_server:shape", "--json", *asked])
+    assert json.loads(capsys.readouterr().out)["level"] == "strict"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["calendar_server:shape", "--level", "wide"], "there is no level 'wide'"),
+        (["calendar_server:shape", "--off", "nothing"], "there is no toggle 'nothing'"),
+        (["calendar_server:shape", "--settings", "."], "cannot be read"),
+        (["calendar_server:shape", "--tool", "nothing"], "there is no such tool"),
+        (["nowhere:shape"], "there is no module nowhere"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """On stderr, with exit code 2."""
+    with pytest.raises(SystemExit) as ended:
+        main(["preview", *arguments, "--text"])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mcpshape: ")
+    assert says in line
+
+
+def test_a_taken_port_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """It says which, and what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(SystemExit) as ended:
+            main(["preview", "calendar_server:shape", "--port", str(port)])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"port {port}: it cannot be had" in line
+    assert "--port" in line
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The page needs more than the command."""
+    monkeypatch.setitem(sys.modules, "mcpshape.preview._app", None)
+    with pytest.raises(SystemExit):
+        main(["preview", "calendar_server:shape"])
+    assert "install mcpshape-output[preview]" in capsys.readouterr().err
