@@ -41,7 +41,7 @@ class Rows(BaseModel):
 
 def main() -> None:
     """Print a line for each codec and level, and whether its ratio is within the limit."""
-    dto = _sample()
+    dto = sample()
     print(
         f"{ROWS} rows of {len(Row.model_fields)} fields, median of {ROUNDS} rounds, Python {platform.python_version()},"
     )
@@ -60,7 +60,7 @@ def main() -> None:
         _report(codec, time_in_turn(subjects, ROUNDS))
 
 
-def _sample() -> Rows:
+def sample() -> Rows:
     start = datetime(2026, 7, 13, 9, tzinfo=UTC)
     rows = [
         Row(
