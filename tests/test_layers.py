@@ -46,7 +46,7 @@ LAYERS = (
     {"preview._app"},
     {"preview._server"},
     {"cli._place"},
-    {"cli._explain", "cli._preview"},
+    {"cli._demo", "cli._explain", "cli._preview"},
     {"cli"},
     {"__main__"},
 )
