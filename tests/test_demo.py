@@ -32,7 +32,8 @@ def test_every_tool_is_shown_at_every_level_and_in_every_format(capsys: pytest.C
         for heading in (each for each in printed if each.startswith(f"{name} at ") and each.endswith(", as TOON")):
             for level in heading.removeprefix(f"{name} at ").removesuffix(", as TOON").split(", "):
                 levels.append(level)
-                answered = still(calendar).answer(name, value, grant=calendar.policy and calendar.policy.grant(level))
+                assert calendar.policy
+                answered = still(calendar).answer(name, value, grant=calendar.policy.grant(level))
                 assert printed[heading] == answered.text
         assert sorted(levels) == ["detailed", "minimal", "standard", "strict"]
         assert printed[f"{name} at strict, as JSON"] == still(calendar).answer(name, value, encoder="json").text
