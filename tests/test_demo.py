@@ -47,6 +47,14 @@ def test_a_server_without_levels_is_shown_in_every_format(capsys: pytest.Capture
     assert tasks.policy is None
 
 
+def test_the_same_answers_read_the_same_each_time(capsys: pytest.CaptureFixture[str]) -> None:
+    """Ids do not depend on where a file happens to lie, so what is measured and shown stays."""
+    main(["demo", "tasks_server:shape"])
+    first = capsys.readouterr().out
+    main(["demo", "tasks_server:shape"])
+    assert capsys.readouterr().out == first
+
+
 def test_a_shape_without_examples_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     """There would be nothing to show."""
     with pytest.raises(SystemExit) as ended:

@@ -66,7 +66,8 @@ class Files:
             return None
         state = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
         load, change = partial(_read, path), partial(_change, path)
-        return Piece(str(path), self.label, state, load, is_guess=not self.name, change=change)
+        name = str(path.relative_to(self.path.parent))
+        return Piece(name, self.label, state, load, is_guess=not self.name, change=change)
 
 
 def _read(path: Path) -> bytes:
