@@ -6,13 +6,19 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
+from calendar_server import shape as calendar
 from mcpshape.preview._app import Desk
+from mcpshape.preview._saving import SettingsFile
 from mcpshape.preview._server import prepare
 
+SCHEMES: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 TOKEN = "a-token-that-nobody-guesses"
 
 
@@ -42,3 +48,32 @@ def browser() -> Iterator[Browser]:
         opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+def take_pictures(folder: Path) -> None:
+    """The pictures of the documentation: the page in both schemes, and the list before something wider is saved."""
+    with TemporaryDirectory() as temporary, browser() as opened:
+        path = Path(temporary, "settings.toml")
+        path.write_text('level = "minimal"\n', encoding="utf-8")
+        with page_of(Desk(calendar, "calendar_server:shape", SettingsFile(path))) as address:
+            for scheme in SCHEMES:
+                with opened.new_context(color_scheme=scheme, viewport={"width": 1200, "height": 860}) as context:
+                    page = context.new_page()
+                    page.goto(f"{address}?tool=get_event&level=standard&against=minimal")
+                    _without_path(page)
+                    page.screenshot(path=folder / f"preview-{scheme}.png")
+            page = opened.new_page(viewport={"width": 1200, "height": 620})
+            page.goto(f"{address}?tool=get_event&level=standard")
+            page.get_by_role("button", name="Save …").click()
+            _without_path(page)
+            page.screenshot(path=folder / "preview-review.png")
+
+
+def _without_path(page: Page) -> None:
+    """Show the name of the settings file alone, and not where it lay when the picture was taken."""
+    shown = page.get_by_text("settings.toml").first
+    shown.evaluate("node => { node.textContent = node.textContent.replace(/\\/\\S+\\//, '') }")
+
+
+if __name__ == "__main__":
+    take_pictures(Path(__file__).parents[1] / "docs" / "images")

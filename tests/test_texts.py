@@ -15,7 +15,7 @@ pytestmark = pytest.mark.no_cover
 
 ROOT = Path(__file__).parents[1]
 README, JAPANESE = (ROOT / name for name in ("README.md", "README.ja.md"))
-ELSEWHERE = {"deploy.md", "lock.md"}
+ELSEWHERE = {"deploy.md", "lock.md", "preview.md"}
 """How-tos that have tests of their own."""
 HOW_TOS = sorted(path for path in (ROOT / "docs" / "how-to").glob("*.md") if path.name not in ELSEWHERE)
 EXPLANATIONS = sorted((ROOT / "docs" / "explanation").glob("*.md"))

@@ -133,7 +133,7 @@ def _compare(console: Console, contrast: Contrast) -> None:
 
 def _host(console: Console, shown: Shown, unit: str) -> None:
     figures = f"{shown.cost.characters:,} characters, {shown.cost.tokens:,} {unit}"
-    console.print(f"{', '.join(shown.hosts)}: {_READS[shown.reads]}, {figures}.")
+    console.print(f"{', '.join(shown.hosts)}: {_READS[shown.reads]}, {figures}.", soft_wrap=True)
     for host, limit in shown.limits.items():
         exceeded = ", which this exceeds" if host in shown.too_long_for else ""
         console.print(f"  {host} cuts above {limit}{exceeded}.")

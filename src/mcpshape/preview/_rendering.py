@@ -29,8 +29,8 @@ def indent(data: Any) -> str:
 
 
 def abridge(value: Any) -> str:
-    """A value of an example in a few words; empty where there is none."""
-    text = "" if value is None else value if isinstance(value, str) else indent(value)
+    """A value of an example in a few words."""
+    text = "none" if value is None else value if isinstance(value, str) else indent(value)
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
 
 

@@ -157,10 +157,13 @@ def _formatted(shape: Shape, choice: Choice) -> dict[str, Any]:
 
 
 def _changes(name: str, before: Shape, after: Shape) -> list[Change]:
+    """What happens to the keys of a tool that hold values; those that hold others follow from these."""
     tool = after.tools[name]
     cap = tool.options.cap(after.policy)
     here, there = (each.grant & cap if each.grant and cap else each.grant for each in (after, before))
-    return list_changes(tool.plan, here, there)
+    changes = list_changes(tool.plan, here, there)
+    holders = {change.path.rpartition(".")[0] for change in changes}
+    return [change for change in changes if change.path not in holders]
 
 
 def _widened(shape: Shape, name: str, change: Change) -> Widened:
