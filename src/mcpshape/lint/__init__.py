@@ -1,0 +1,41 @@
+"""Finds in a shape what works and is still a mistake: in descriptions, DTOs, examples and the policy."""
+
+from mcpshape.errors import DefinitionError, Problem
+from mcpshape.lint._config import LintConfig, config_problems, find_project, read_config
+from mcpshape.lint._finding import Finding, make_finding
+from mcpshape.lint._inspected import inspect_shape
+from mcpshape.lint._rules import RULES
+from mcpshape.lint._servers import is_server, list_unshaped
+from mcpshape.shape import Shape
+
+__all__ = ["Finding", "LintConfig", "find_project", "is_server", "lint_shape", "list_rules", "read_config"]
+
+_EVERYTHING = LintConfig()
+
+
+def list_rules() -> tuple[str, ...]:
+    """The names of all rules, which stay the same."""
+    return tuple(rule.name for rule in RULES)
+
+
+def lint_shape(shape: Shape, *, server: object = None, config: LintConfig = _EVERYTHING) -> list[Finding]:
+    """What is wrong with a shape, tool by tool, in the order in which these were registered.
+
+    Args:
+        shape: The shape, with its tools. Their examples are made, and seen as hosts would see them.
+        server: The server that serves them: `MCPServer`, the low-level `Server` or FastMCP. It is not started.
+        config: What is meant and so ignored; its own `server` is not looked at.
+
+    Raises:
+        DefinitionError: There are no tools, the server is none, or the configuration names what there is not.
+    """
+    tools = tuple(shape.tools)
+    if not tools:
+        raise DefinitionError("lint", [Problem("tools", "the shape has none.", "Import the module with its tools.")])
+    if problems := list(config_problems(config, list_rules(), tools)):
+        raise DefinitionError("lint", problems)
+    inspected = inspect_shape(shape, tuple(list_unshaped(server, shape)) if server is not None else ())
+    found = [make_finding(rule.name, tool, problem) for rule in RULES for tool, problem in rule.find(inspected)]
+    order = {"": len(tools) + 1, **{name: place for place, name in enumerate(tools)}}
+    ordered = sorted(dict.fromkeys(found), key=lambda finding: order.get(finding.tool, len(tools)))
+    return [finding for finding in ordered if not config.ignores(finding)]

@@ -1,0 +1,95 @@
+"""Which tools of a server do not go through a shape."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from types import CodeType
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
+
+import mcpshape.lowlevel
+from mcpshape._tool import serve
+from mcpshape.errors import DefinitionError, Problem
+from mcpshape.lint._inspected import Found
+from mcpshape.shape import Shape
+
+# The code of the functions that a shape makes: they are known by it inside of other decorators as well.
+_SERVED = frozenset(each for each in serve.__code__.co_consts if isinstance(each, CodeType))
+
+
+def list_unshaped(server: object, shape: Shape) -> Iterator[Found]:
+    """The tools of a server whose functions are not made by a shape.
+
+    Raises:
+        DefinitionError: It is no server of a class that is known.
+    """
+    if isinstance(server, Server):
+        yield from _unshaped_handler(server)
+        return
+    bare = {tool.function: tool.name for tool in shape.tools.values()}
+    for name, function in _functions(server):
+        if not _is_served(function):
+            yield name, _unshaped(function, bare)
+
+
+def is_server(found: object) -> bool:
+    """Whether an object is a server of a class that is known."""
+    return isinstance(found, MCPServer | Server) or _is_fastmcp(found)
+
+
+def _is_fastmcp(found: object) -> bool:
+    """Whether it is a FastMCP server; whoever has one has imported its package."""
+    module = sys.modules.get("fastmcp")
+    return module is not None and isinstance(found, module.FastMCP)
+
+
+def _functions(server: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(server, MCPServer):
+        # The SDK has no public way from a tool to its function.
+        return [(tool.name, tool.fn) for tool in vars(server)["_tool_manager"].list_tools()]
+    if _is_fastmcp(server):
+        return [(tool.name, _function(tool)) for tool in _run(lambda: server.list_tools(run_middleware=False))]
+    problem = Problem("server", f"{type(server).__name__} is no server.", "Pass an MCPServer, Server or FastMCP.")
+    raise DefinitionError("lint", [problem])
+
+
+def _function(tool: Any) -> Any:
+    """The function of a FastMCP tool, or of the one that it was made of."""
+    while (parent := getattr(tool, "parent_tool", None)) is not None:
+        tool = parent
+    return getattr(tool, "fn", None)
+
+
+def _run(listing: Callable[[], Any]) -> Any:
+    """What a coroutine gives, whether or not a loop runs here already."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(lambda: asyncio.run(listing())).result()
+
+
+def _is_served(function: Any) -> bool:
+    while function is not None:
+        if getattr(function, "__code__", None) in _SERVED:
+            return True
+        function = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+    return False
+
+
+def _unshaped(function: Any, bare: Mapping[Any, str]) -> Problem:
+    if getattr(function, "__func__", function) in bare:
+        return Problem("server", "it is served without its shape.", "Put @shape.tool() under the server's decorator.")
+    message = f"{_name(function)} does not go through the shape."
+    return Problem("server", message, "Put @shape.tool() on it, under the server's decorator.")
+
+
+def _unshaped_handler(server: Server[Any]) -> Iterator[Found]:
+    entry = server.get_request_handler("tools/call")
+    if entry and getattr(entry.handler, "__module__", None) != mcpshape.lowlevel.__name__:
+        message = f"tools/call is answered by {_name(entry.handler)}, which does not go through the shape."
+        yield "", Problem("server", message, "Let mcpshape.lowlevel.add_tools answer it.")
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__qualname__", None) or (type(function).__name__ if function else "what it calls")
