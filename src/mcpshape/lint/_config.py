@@ -1,7 +1,7 @@
 """What a project says about lint: which rules are ignored, everywhere or for one tool, and where its server is."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def find_project(folder: Path) -> Path | None:
         DefinitionError: One on the way is no TOML, or cannot be read.
     """
     paths = (each / "pyproject.toml" for each in (folder, *folder.parents))
-    return next((path for path in paths if path.is_file() and _table(path) is not None), None)
+    return next((path for path in paths if path.exists() and _table(path) is not None), None)
 
 
 def read_config(path: Path, place: str) -> LintConfig:
@@ -55,9 +55,9 @@ def read_config(path: Path, place: str) -> LintConfig:
     Raises:
         DefinitionError: It is no TOML, or its table holds something else than it should.
     """
-    table = dict(_mapping(_table(path) or {}, _TABLE))
-    shapes = _mapping(table.pop("shapes", {}), f"{_TABLE}.shapes")
-    usual = _read(table, _TABLE)
+    table = _mapping(_table(path), _TABLE)
+    usual = _read(table, _TABLE, {"ignore", "server", "shapes", "tools"})
+    shapes = _mapping(table.get("shapes", {}), f"{_TABLE}.shapes")
     own = {name: _read(each, f"{_TABLE}.shapes.{name}") for name, each in shapes.items()}
     return usual.with_more(own.get(place, LintConfig()))
 
@@ -82,38 +82,33 @@ def _table(path: Path) -> Any:
     return found
 
 
-def _read(table: Any, where: str) -> LintConfig:
-    known = _mapping(table, where)
-    if unknown := sorted(known.keys() - {"ignore", "server", "tools"}):
-        raise _wrong(where, f"there is no key {unknown[0]!r}.", "Keys: ignore, server, shapes, tools.")
-    server = known.get("server")
+def _read(found: Any, where: str, keys: Collection[str] = ("ignore", "server", "tools")) -> LintConfig:
+    table = _mapping(found, where, keys)
+    server = table.get("server")
     if not isinstance(server, str | None):
         raise _wrong(f"{where}.server", "it is no text.", "Write module:name.")
-    return LintConfig(
-        ignore=_names(known.get("ignore", []), f"{where}.ignore"), tools=_tools(known, where), server=server
-    )
+    tools = _mapping(table.get("tools", {}), f"{where}.tools")
+    ignored = {
+        name: _ignored(_mapping(each, f"{where}.tools.{name}", {"ignore"}), f"{where}.tools.{name}")
+        for name, each in tools.items()
+    }
+    return LintConfig(ignore=_ignored(table, where), tools=ignored, server=server)
 
 
-def _tools(known: Mapping[str, Any], where: str) -> dict[str, frozenset[str]]:
-    tools = {}
-    for name, each in _mapping(known.get("tools", {}), f"{where}.tools").items():
-        own = _mapping(each, f"{where}.tools.{name}")
-        if unknown := sorted(own.keys() - {"ignore"}):
-            raise _wrong(f"{where}.tools.{name}", f"there is no key {unknown[0]!r}.", "Keys: ignore.")
-        tools[name] = _names(own.get("ignore", []), f"{where}.tools.{name}.ignore")
-    return tools
+def _ignored(table: Mapping[str, Any], where: str) -> frozenset[str]:
+    names = table.get("ignore", [])
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise _wrong(f"{where}.ignore", "it is no list of rules.", 'Write it as in ["no-example"].')
+    return frozenset(names)
 
 
-def _mapping(found: Any, where: str) -> Mapping[str, Any]:
+def _mapping(found: Any, where: str, keys: Collection[str] | None = None) -> Mapping[str, Any]:
+    """A table that has no other keys, where these are given."""
     if not isinstance(found, dict):
         raise _wrong(where, "it is no table.", "Write it as one.")
+    if unknown := sorted(found.keys() - set(keys)) if keys else []:
+        raise _wrong(where, f"there is no key {unknown[0]!r}.", f"Keys: {', '.join(sorted(keys or ()))}.")
     return found
-
-
-def _names(found: Any, where: str) -> frozenset[str]:
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise _wrong(where, "it is no list of rules.", 'Write it as in ["no-example"].')
-    return frozenset(found)
 
 
 def _wrong(where: str, message: str, remedy: str) -> DefinitionError:
