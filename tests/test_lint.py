@@ -143,7 +143,7 @@ MISTAKES: dict[str, list[Mistake]] = {
         (partial(made, list[int], empty="No rows."), partial(made, list[int], empty="No {entries}."), "empty"),
         (
             partial(point, arguments={"order": Annotated[str, Field(description="A column.")]}),
-            partial(point, arguments={"column": Annotated[str, Field(description="A column.")]}),
+            partial(point, arguments={"column": Annotated[str, Field(description="A column.", examples=["A row."])]}),
             "argument order",
         ),
     ],
@@ -156,6 +156,13 @@ MISTAKES: dict[str, list[Mistake]] = {
         ),
         (partial(told, doc="It has the {field} notes."), partial(told, doc="It has no {field} notes."), "description"),
         (partial(told, doc='It has "notes".'), partial(told, doc="Its notes."), "description"),
+        (partial(told, doc="Get id and notes of it."), partial(told, doc="Its id and its notes."), "description"),
+        (partial(told, doc="Get notes, or id."), partial(told, doc="No notes, or id."), "description"),
+        (
+            partial(made, model(Aa=SECRET), doc="Get `Aa`."),
+            partial(made, model(Aa=SECRET), doc="Get Aa."),
+            "description",
+        ),
         (partial(told, empty="But `video_url`."), partial(told, empty="No `video_url`."), "empty"),
         (
             partial(told, doc="By its video_url."),
@@ -329,11 +336,16 @@ def test_an_example_that_fails_is_told_on_one_line() -> None:
     def fail() -> Any:
         raise ValueError("first\nsecond\x85third")
 
+    def leave() -> Any:
+        raise SystemExit(0)
+
     shape = made(Point, doc="Get a row.")
     add(shape, "other", example=fail)
+    add(shape, "third", example=leave)
     found = [str(each) for each in lint_shape(shape, config=LEFT_OUT)]
-    assert [line.rpartition("[")[2] for line in found] == ["foreign-word]", "failing-example]"]
+    assert [line.rpartition("[")[2] for line in found] == ["foreign-word]", "failing-example]", "failing-example]"]
     assert "failed with ValueError: first second third. Mend it." in found[1]
+    assert "third: example: the function that makes it ends the program. Mend it." in found[2]
     assert not [line for line in found if len(line.splitlines()) > 1]
 
 
@@ -365,8 +377,11 @@ def test_findings_come_tool_by_tool_and_those_of_the_shape_last() -> None:
         ("elsewhere", "unshaped-tool"),
         ("", "no-example"),
     ]
-    ignored = LintConfig(ignore=frozenset({"no-example"}), tools={"get_it": frozenset({"foreign-word"})})
-    assert [each.rule for each in lint_shape(shape, config=ignored)] == ["no-empty-text"]
+    tools = {"get_it": frozenset({"foreign-word"}), "elsewhere": frozenset({"unshaped-tool"})}
+    ignored = LintConfig(ignore=frozenset({"no-example"}), tools=tools)
+    assert [each.rule for each in lint_shape(shape, server=server, config=ignored)] == ["no-empty-text"]
+    with pytest.raises(DefinitionError, match=r"there is no tool 'elsewhere'\. Tools: get_it, another\."):
+        lint_shape(shape, config=ignored)
 
 
 def test_a_finding_is_plain_data() -> None:
@@ -462,7 +477,7 @@ def test_the_handler_of_a_low_level_server_is_that_of_the_adapter() -> None:
     (finding,) = lint_shape(shape, server=server, config=LEFT_OUT)
     assert (finding.tool, finding.rule) == ("", "unshaped-tool")
     assert finding.message.endswith("call, which does not go through the shape.")
-    server.add_request_handler("tools/call", CallToolRequestParams, partial(call, None))
+    server.add_request_handler("tools/call", CallToolRequestParams, partial(call))
     (finding,) = lint_shape(shape, server=server, config=LEFT_OUT)
     assert "tools/call is answered by partial," in finding.message
     mcpshape.lowlevel.add_tools(server, shape)

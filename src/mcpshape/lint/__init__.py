@@ -29,13 +29,14 @@ def lint_shape(shape: Shape, *, server: object = None, config: LintConfig = _EVE
     Raises:
         DefinitionError: There are no tools, the server is none, or the configuration names what there is not.
     """
-    tools = tuple(shape.tools)
-    if not tools:
+    if not shape.tools:
         raise DefinitionError("lint", [Problem("tools", "the shape has none.", "Import the module with its tools.")])
+    unshaped = tuple(list_unshaped(server, shape)) if server is not None else ()
+    tools = tuple(dict.fromkeys([*shape.tools, *(name for name, _ in unshaped if name)]))
     if problems := list(config_problems(config, list_rules(), tools)):
         raise DefinitionError("lint", problems)
-    inspected = inspect_shape(shape, tuple(list_unshaped(server, shape)) if server is not None else ())
+    inspected = inspect_shape(shape, unshaped)
     found = [make_finding(rule.name, tool, problem) for rule in RULES for tool, problem in rule.find(inspected)]
-    order = {"": len(tools) + 1, **{name: place for place, name in enumerate(tools)}}
-    ordered = sorted(dict.fromkeys(found), key=lambda finding: order.get(finding.tool, len(tools)))
+    order = {name: place for place, name in enumerate([*tools, ""])}
+    ordered = sorted(dict.fromkeys(found), key=lambda finding: order[finding.tool])
     return [finding for finding in ordered if not config.ignores(finding)]

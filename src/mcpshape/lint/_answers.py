@@ -1,11 +1,11 @@
 """Rules about examples, and about what hosts show of the answers that they give."""
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from mcpshape._budget import find_counter
 from mcpshape._hosts import HOSTS, Host
 from mcpshape.errors import Problem
-from mcpshape.explain import measure
 from mcpshape.lint._inspected import Answer, Found, Inspected, Subject
 
 _SHORTEN = "Name its list with page= and give a budget= below that, or Clip its texts."
@@ -40,21 +40,24 @@ def find_structured_prices(subject: Subject) -> Iterator[Problem]:
 
 
 def _price(answer: Answer) -> str:
-    structured, text = measure(answer.page.view.to_json()), measure(answer.page.texts[0])
-    return f"{structured.tokens:,} {find_counter().unit}, where the text of its example has {text.tokens:,}"
+    counter = find_counter()
+    structured, text = counter.count(answer.page.view.to_json()), counter.count(answer.page.texts[0])
+    return f"{structured:,} {counter.unit}, where the text of its example has {text:,}"
 
 
 def find_long_answers(subject: Subject) -> Iterator[Problem]:
     """Examples that some host would cut, at the level and in the format in which they are longest."""
-    for host in HOSTS:
-        lengths = [(_length(host, subject, answer), answer) for answer in subject.answers if host.most]
-        length, longest = max(lengths, key=lambda each: each[0], default=(0, None))
-        if longest and host.most and length > host.most:
+    for host, most in ((host, host.most) for host in HOSTS if host.most):
+        lengths = [(_length(host, subject, answer), answer) for answer in subject.answers]
+        length, longest = max(lengths, key=itemgetter(0), default=(0, None))
+        if longest and length > most:
+            unit = find_counter().unit if host.unit == "tokens" else host.unit
             where = f" at {longest.level}" if longest.level else ""
-            message = f"it has {length:,} {host.unit}{where} as {longest.format}; {host.name} cuts above {host.most:,}."
+            message = f"it has {length:,} {unit}{where} as {longest.format}; {host.name} cuts above {most:,}."
             yield Problem("example", message, _SHORTEN)
 
 
 def _length(host: Host, subject: Subject, answer: Answer) -> int:
     structured = answer.page.view.data if subject.tool.output_schema is not None else None
-    return int(getattr(measure(host.shown(answer.page.texts[0], structured)), host.unit))
+    shown = host.shown(answer.page.texts[0], structured)
+    return len(shown) if host.unit == "characters" else find_counter().count(shown)

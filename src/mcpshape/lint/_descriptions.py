@@ -1,7 +1,7 @@
 """Rules about what a model reads before it calls: words of other formats, withheld names, emptiness."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 
 from mcpshape._describe import NEUTRAL, Vocabulary
@@ -21,6 +21,8 @@ _SLOTS = ("entry", "entries", "field", "fields", "listing")
 _QUOTED = re.compile(r"``.*?``|`[^`]*`|\{[^{}]*\}", re.DOTALL)
 _KEYS = re.compile(r"\{keys[^{}]*\}")
 _CALLED = r"(?:\b(?:keys?|fields?|columns?)|\{fields?\})\s+"
+_AND = r"(?:,\s+(?:(?:and|or)\s+)?|\s+(?:and|or)\s+)"
+_DISTINCT = re.compile(r"[\W\d_]|[a-z][A-Z]")
 _ABSENCE = rf"\b(?:without|no)\s+(?:(?:an?|the)\s+)?(?:{_CALLED})?(?:[`\"\w]+(?:,\s+|\s+or\s+))*[`\"]?"
 
 
@@ -78,7 +80,7 @@ def find_withheld_names(inspected: Inspected) -> Iterator[Found]:
             hiding = [each for each in subject.grants if name not in _told(subject, each)]
             is_never_told = len(hiding) == len(subject.grants)
             for text in subject.texts if hiding else ():
-                if _promises(text.text, name, allows_absence=not is_never_told):
+                if _promises(text.text, name, subject.keys, allows_absence=not is_never_told):
                     yield subject.name, _promise(text, name, _when(hiding, is_never_told=is_never_told))
 
 
@@ -87,17 +89,20 @@ def _promise(text: Text, name: str, when: str) -> Problem:
     return Problem(text.place, f"it names {name}, which is withheld {when}.", remedy)
 
 
-def _promises(text: str, name: str, *, allows_absence: bool) -> bool:
+def _promises(text: str, name: str, keys: Collection[str], *, allows_absence: bool) -> bool:
     """Whether a text names a field otherwise than to say what its absence means.
 
-    A name that is a word as well counts where it is quoted, or called a key or a field.
+    A name that could be any word counts where it is quoted, called a key or a field, or enumerated with other fields.
     """
-    text = _KEYS.sub(" ", text)
     word = rf"(?<!\w){re.escape(name)}(?!\w)"
+    text = _KEYS.sub(" ", text)
     if allows_absence:
         text = re.sub(f"{_ABSENCE}{word}", " ", text, flags=re.IGNORECASE)
-    is_plain = name.isalpha() and name.islower()
-    return bool(re.search(rf"[`\"]{word}[`\"]|{_CALLED}{word}" if is_plain else word, text))
+    if _DISTINCT.search(name):
+        return bool(re.search(word, text))
+    other = "|".join(re.escape(key) for key in keys if key != name) or "(?!)"
+    named = (rf"[`\"]{word}[`\"]", f"{_CALLED}{word}", rf"\b(?:{other}){_AND}{word}", rf"{word}{_AND}(?:{other})\b")
+    return any(re.search(pattern, text) for pattern in named)
 
 
 def _when(hiding: list[Grant | None], *, is_never_told: bool) -> str:

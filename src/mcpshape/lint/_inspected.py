@@ -122,6 +122,8 @@ def _subject(shape: Shape, tool: Tool) -> Subject:
             answers = tuple(_answers(shape, tool, formats))
         except DefinitionError as error:
             failure = error.problems[0]
+        except SystemExit:
+            failure = Problem("example", "the function that makes it ends the program.", "Mend it.")
     return Subject(
         tool=tool,
         formats=formats,
