@@ -189,17 +189,17 @@ MISTAKES: dict[str, list[Mistake]] = {
         (
             partial(made, model(day=str, notes=list_of(NOTE))),
             partial(made, model(uid=str, notes=list_of(NOTE))),
-            "notes",
+            "It.notes",
         ),
         (
             partial(made, model(total=Annotated[int, Count("tags")], tags=list[str])),
             partial(made, model(total=int, tags=list[str])),
-            "tags",
+            "It.tags",
         ),
         (
             partial(made, model(a=str, notes=list_of(NOTE) | None)),
             partial(made, model(a=str, notes=Annotated[list_of(NOTE) | None, Notice()])),
-            "notes",
+            "It.notes",
         ),
     ],
     "untyped-value": [
@@ -216,12 +216,12 @@ MISTAKES: dict[str, list[Mistake]] = {
                 (model(inner=model(deep=object)), model(inner=model(deep=int))),
             ]
         ),
-        (rows(str, '{"a": 1}', "[1, 2]"), rows(str, '{"a": 1}', "[Event]"), "rows.value"),
-        (rows(str, "[]"), rows(str, "[" * 7000, "{", "1"), "rows.value"),
+        (rows(str, '{"a": 1}', "[1, 2]"), rows(str, '{"a": 1}', "[Event]"), "Row.value"),
+        (rows(str, "[]"), rows(str, "[" * 7000, "{", "1"), "Row.value"),
     ],
     "decoration": [
         *(
-            (rows(str | None, *wrong), rows(str | None, *right), "rows.value")
+            (rows(str | None, *wrong), rows(str | None, *right), "Row.value")
             for wrong, right in [
                 (("🟢 Ongoing", "🔴 Over"), ("🎉 Party", "Lunch")),
                 (("Done ✅",), ("Done ™", "1 ©")),
@@ -234,12 +234,12 @@ MISTAKES: dict[str, list[Mistake]] = {
                 (("TBD",), ("tbd.io",)),
             ]
         ),
-        (rows(str, "a", ""), rows(str | None, "a", ""), "rows.value"),
-        (rows(str, "- a", "-"), rows(Annotated[str, Prose()], "- a", "-"), "rows.value"),
-        (rows(str, "-"), rows(Literal["-", "+"], "-"), "rows.value"),
+        (rows(str, "a", ""), rows(str | None, "a", ""), "Row.value"),
+        (rows(str, "- a", "-"), rows(Annotated[str, Prose()], "- a", "-"), "Row.value"),
+        (rows(str, "-"), rows(Literal["-", "+"], "-"), "Row.value"),
         (rows(Literal["🟢 on", "off"], "off"), rows(Literal["on", "none"], "none"), "Row.value"),
         (rows(Mood, Mood.GOOD), rows(Literal[1, True, "good"], "good"), "Row.value"),
-        (rows(dict[str, str], {"a": "-"}), rows(dict[str, str], {"-": "a"}), "rows.value.*"),
+        (rows(dict[str, str], {"a": "-"}), rows(dict[str, str], {"-": "a"}), "Row.value.*"),
         (partial(made, list[str], ["-"], empty="None."), partial(made, list[str], ["a"], empty="None."), "result"),
         (
             rows(Annotated[str, Since("open", below=Mask("—"))], "a", policy=LEVELS),
@@ -249,7 +249,7 @@ MISTAKES: dict[str, list[Mistake]] = {
         (
             rows(Annotated[str, Since("middle")], "-", policy=LEVELS),
             rows(Annotated[str, Since("middle")], "a", policy=LEVELS),
-            "rows.value",
+            "Row.value",
         ),
     ],
     "always-masked": [
@@ -367,7 +367,7 @@ def test_a_toggle_that_nothing_is_under_is_found() -> None:
 
 def test_findings_come_tool_by_tool_and_those_of_the_shape_last() -> None:
     """Stable order: tools as they were registered, rules as they are documented."""
-    shape = made(list[int], doc="Get rows.", policy=None)
+    shape = made(list[int], doc="Get rows.")
     add(shape, "another")
     server = MCPServer("test")
     server.add_tool(shape.tools["another"].function, name="elsewhere")
@@ -382,6 +382,22 @@ def test_findings_come_tool_by_tool_and_those_of_the_shape_last() -> None:
     assert [each.rule for each in lint_shape(shape, server=server, config=ignored)] == ["no-empty-text"]
     with pytest.raises(DefinitionError, match=r"there is no tool 'elsewhere'\. Tools: get_it, another\."):
         lint_shape(shape, config=ignored)
+
+
+def test_one_field_is_one_finding_however_often_its_class_stands_in_an_answer() -> None:
+    """A place is the field to mend; where the data does not tell the class, it is the path."""
+
+    class Leaf(BaseModel):
+        name: str = Field(serialization_alias="title")
+        leaves: list["Leaf"] = []
+
+    class Other(BaseModel):
+        name: str
+
+    leaf = Leaf(name="-", leaves=[Leaf(name="-", leaves=[Leaf(name="a")])])
+    assert lines(made(Leaf, leaf, empty="None.")) == ["decoration Leaf.name"]
+    mixed = model(key=str, one=Leaf | Other)
+    assert lines(made(mixed, mixed(key="a", one=Other(name="-")))) == ["decoration It.one.name"]
 
 
 def test_a_finding_is_plain_data() -> None:

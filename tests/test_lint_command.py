@@ -59,7 +59,7 @@ def count_rooms() -> int:
 
 FOUND = """\
 get_room: description: "row" is a word of Markdown. Write {entry}, which becomes entry. [foreign-word]
-get_room: name: its example holds "-" where there is nothing. \
+get_room: Room.name: its example holds "-" where there is nothing. \
 Declare it with | None and return None, which is written as null. [decoration]
 """.splitlines()
 
@@ -152,7 +152,7 @@ def test_json_is_for_programs_also_where_nothing_is_found(capsys: pytest.Capture
     assert [list(each) for each in found] == [["rule", "tool", "place", "message", "remedy"]] * 2
     assert [(each["rule"], each["tool"], each["place"]) for each in found] == [
         ("foreign-word", "get_room", "description"),
-        ("decoration", "get_room", "name"),
+        ("decoration", "get_room", "Room.name"),
     ]
     run = Run(capsys, "test_lint_command:clean", "--format=json")
     assert (json.loads(run.out), run.code) == ({"findings": []}, 0)

@@ -53,7 +53,7 @@ def _foreign_words(subject: Subject) -> dict[str, tuple[str, str]]:
         word: (encoder.name, slot)
         for encoder in known.values()
         for word, slot in _words(encoder.vocabulary).items()
-        if word not in usual
+        if word and word not in usual
     }
 
 
@@ -76,11 +76,11 @@ def find_withheld_names(inspected: Inspected) -> Iterator[Found]:
     """Fields that a description promises and that a level withholds."""
     taken = {name for each in inspected.subjects for name in (each.name, *each.arguments)}
     for subject in inspected.subjects:
-        for name in sorted(subject.keys - taken):
+        for name in sorted(subject.keys - {*taken, ""}):
             hiding = [each for each in subject.grants if name not in _told(subject, each)]
             is_never_told = len(hiding) == len(subject.grants)
             for text in subject.texts if hiding else ():
-                if _promises(text.text, name, subject.keys, allows_absence=not is_never_told):
+                if name in text.text and _promises(text.text, name, subject.keys, allows_absence=not is_never_told):
                     yield subject.name, _promise(text, name, _when(hiding, is_never_told=is_never_told))
 
 
@@ -141,7 +141,8 @@ def _emptied(plan: Plan) -> str | None:
     told = [each for each in record.fields if not plan.guard(record, each).is_notice]
     lists = [each for each in told if isinstance(_bare(each.node), Listing)]
     others = [each for each in told if each not in lists and not isinstance(plan.guard(record, each).rule, Count)]
-    return next((each.key for each in lists if not others or any(references(each.node))), None)
+    emptied = (each for each in lists if not others or any(references(each.node)))
+    return next((f"{record.name}.{each.name}" for each in emptied), None)
 
 
 def _is_identity(rule: Rule, field: Field) -> bool:

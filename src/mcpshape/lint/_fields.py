@@ -9,7 +9,7 @@ from mcpshape._guards import decide
 from mcpshape._nodes import Field, Node, Record, Scalar, parts
 from mcpshape._problems import actions_of
 from mcpshape.errors import Problem
-from mcpshape.lint._inspected import Subject, cells
+from mcpshape.lint._inspected import Names, Subject, cells
 from mcpshape.rules import Mask
 
 _PLACEHOLDERS = frozenset({"-", "--", "---", "–", "—", "n/a", "none", "null", "nil", "tbd", "(none)", "not set"})
@@ -22,28 +22,28 @@ def find_decoration(subject: Subject) -> Iterator[Problem]:
     for record, field in _fields(subject):
         constants, masks = set(_constants(field.node)), set(_masks(subject, record, field))
         declared |= constants | masks
-        yield from _decorated(f"{record.name}.{field.name}", constants, masks)
-    for path, texts in _examples(subject):
+        yield from _decorated(_place(record, field), constants, masks)
+    for place, texts in _examples(subject):
         held = [text for text in texts if text not in declared]
         if empty := [text for text in held if _is_placeholder(text)]:
-            yield _placeholder(path, empty[0])
+            yield _placeholder(place, empty[0])
         elif held and all(map(_is_pictured, texts)):
             message = "all that its example holds begins or ends with a picture."
-            yield Problem(path, message, "Return the value, such as a word of a Literal, and leave pictures to hosts.")
+            yield Problem(place, message, "Return the value, such as a word of a Literal, and leave pictures to hosts.")
 
 
-def _decorated(path: str, constants: Iterable[str], masks: Iterable[str]) -> Iterator[Problem]:
+def _decorated(place: str, constants: Iterable[str], masks: Iterable[str]) -> Iterator[Problem]:
     """What is declared with a picture, or to read as if there were nothing."""
     for each in sorted(filter(_is_pictured, constants)):
-        yield Problem(path, f"it declares {_quoted(each)}, which has a picture.", "Declare a plain word.")
+        yield Problem(place, f"it declares {_quoted(each)}, which has a picture.", "Declare a plain word.")
     for each in sorted(filter(_is_placeholder, masks)):
         remedy = 'Use one that says what stands there, such as Mask("[Event]").'
-        yield Problem(path, f"its mask {_quoted(each)} reads as if there were nothing.", remedy)
+        yield Problem(place, f"its mask {_quoted(each)} reads as if there were nothing.", remedy)
 
 
-def _placeholder(path: str, text: str) -> Problem:
+def _placeholder(place: str, text: str) -> Problem:
     remedy = "Declare it with | None and return None, which is written as null."
-    return Problem(path, f"its example holds {_quoted(text)} where there is nothing.", remedy)
+    return Problem(place, f"its example holds {_quoted(text)} where there is nothing.", remedy)
 
 
 def _quoted(text: str) -> str:
@@ -57,7 +57,7 @@ def find_always_masked(subject: Subject) -> Iterator[Problem]:
         if all(isinstance(action, Mask) for action in decided):
             message = "it is masked at every level that the tool answers at."
             remedy = "Leave the field out, or let a level show it."
-            yield Problem(f"{record.name}.{field.name}", message, remedy)
+            yield Problem(_place(record, field), message, remedy)
 
 
 def find_untyped_values(subject: Subject) -> Iterator[Problem]:
@@ -70,14 +70,18 @@ def find_untyped_values(subject: Subject) -> Iterator[Problem]:
                 yield Problem(f"argument {name}", "it takes any value.", "Declare what it holds.")
         elif each.annotation is each.empty and not (name == "self" and "." in function.__qualname__):
             yield Problem(f"argument {name}", "it has no type.", "Annotate it.")
-    for path, texts in _examples(subject):
+    for place, texts in _examples(subject):
         if all(map(_is_data, texts)):
-            yield Problem(path, "its example is JSON inside of a text.", "Declare a model, a list or a dict[str, …].")
+            yield Problem(place, "its example is JSON inside of a text.", "Declare a model, a list or a dict[str, …].")
 
 
 def _fields(subject: Subject) -> Iterator[tuple[Record, Field]]:
     for record in subject.tool.plan.declared.records.values():
         yield from ((record, field) for field in record.fields)
+
+
+def _place(record: Record, field: Field) -> str:
+    return f"{record.name}.{field.name}"
 
 
 def _constants(node: Node) -> Iterator[str]:
@@ -98,11 +102,12 @@ def _masks(subject: Subject, record: Record, field: Field) -> Iterator[str]:
 
 
 def _examples(subject: Subject) -> Iterator[tuple[str, list[str]]]:
-    """What the example tells at each level, by path, without prose."""
-    for answer in subject.usual:
+    """What the example tells at each level, by place, without prose."""
+    names: Names = {(record.cls, field.key): _place(record, field) for record, field in _fields(subject)}
+    for view in (answer.page.view for answer in subject.usual):
         found: dict[str, list[str]] = {}
-        for path, text in cells(answer.page.view.data, answer.page.view.layout):
-            found.setdefault(path, []).append(text)
+        for place, text in cells(view.data, view.layout, names):
+            found.setdefault(place, []).append(text)
         yield from found.items()
 
 

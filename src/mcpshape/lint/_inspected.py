@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcpshape._describe import NEUTRAL, Vocabulary
-from mcpshape._example import answer_example, make_example, still
+from mcpshape._example import answer_example, make_example, open_example, still
 from mcpshape._layout import Layout
 from mcpshape._page import Page
 from mcpshape._tool import Tool
@@ -89,6 +89,8 @@ class Inspected:
     unshaped: tuple[Found, ...] = ()
 
 
+Names = Mapping[tuple[type | None, str], str]
+"""The places of fields, by DTO class and wire name."""
 Find = Callable[[Inspected], Iterator[Found]]
 
 
@@ -153,7 +155,7 @@ def _answers(shape: Shape, tool: Tool, formats: Mapping[str, Encoder]) -> Iterat
     value, policy = make_example(tool), tool.plan.policy
     for grant in [policy.widest(level) for level in _levels(tool)] if policy else [None]:
         for name, encoder in formats.items():
-            page = answer_example(shape, tool, value, grant, encoder)
+            page = answer_example(open_example(shape, tool, grant=grant, encoder=encoder), tool, value)
             yield Answer(level=grant.level if grant else None, format=name, page=page)
 
 
@@ -178,15 +180,19 @@ def _descriptions(schema: Any) -> Iterator[str]:
                 yield from _descriptions(each)
 
 
-def cells(data: Any, layout: Layout, path: str = "") -> Iterator[tuple[str, str]]:
-    """The texts of a view that are no prose, each with its dotted path; keys that are data are written `*`."""
+def cells(data: Any, layout: Layout, names: Names, place: str = "") -> Iterator[tuple[str, str]]:
+    """The texts of a view that are no prose, each with its place.
+
+    That is the field of a DTO class, so that all objects of a class are taken together, or a dotted path where the data
+    does not tell the class; `*` is any key where keys are data.
+    """
     if isinstance(data, str):
         if not layout.is_prose:
-            yield path or "result", data
+            yield place, data
     elif isinstance(data, list):
         for each in data:
-            yield from cells(each, layout.at("*"), path)
+            yield from cells(each, layout.at("*"), names, place)
     elif isinstance(data, Mapping):
         for key, value in data.items():
-            name = key if key in layout.fields else "*" if "*" in layout.fields else key
-            yield from cells(value, layout.at(key), f"{path}.{name}".lstrip("."))
+            name = key if key in layout.fields or "*" not in layout.fields else "*"
+            yield from cells(value, layout.at(key), names, names.get((layout.dto, key), f"{place}.{name}".lstrip(".")))
