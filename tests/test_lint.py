@@ -396,6 +396,18 @@ def test_one_field_is_one_finding_however_often_its_class_stands_in_an_answer() 
 
     leaf = Leaf(name="-", leaves=[Leaf(name="-", leaves=[Leaf(name="a")])])
     assert lines(made(Leaf, leaf, empty="None.")) == ["decoration Leaf.name"]
+
+    def get_other() -> Other:
+        """Get a row."""
+        return Other(name="-")
+
+    both = made(Other, Other(name="-"))
+    both.tool(example=get_other)(get_other)
+    of_first, of_second = ("get_it", "Other.name"), ("get_other", "Other.name")
+    row = ("get_other", "description")
+    config = LintConfig(ignore=LEFT_OUT.ignore, tools={"get_it": frozenset({"decoration"})})
+    assert [(each.tool, each.place) for each in lint_shape(both, config=LEFT_OUT)] == [of_first, row]
+    assert [(each.tool, each.place) for each in lint_shape(both, config=config)] == [row, of_second]
     mixed = model(key=str, one=Leaf | Other)
     assert lines(made(mixed, mixed(key="a", one=Other(name="-")))) == ["decoration It.one.name"]
 

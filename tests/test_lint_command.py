@@ -277,6 +277,17 @@ def test_a_project_file_that_cannot_be_read_is_said(project: Path, capsys: pytes
     run = Run(capsys, "test_lint_command:clean")
     assert (run.code, run.out) == (2, "")
     assert run.err.endswith("pyproject.toml: it cannot be read: Is a directory. Make it readable.\n")
+    project.rmdir()
+    Path("pyproject.toml").symlink_to("pyproject.toml")
+    assert "it cannot be read: Too many levels" in Run(capsys, "test_lint_command:clean").err
+
+
+def test_a_working_directory_that_is_gone_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """No traceback."""
+    Path.cwd().rmdir()
+    assert Run(capsys, "test_lint_command:clean").err == (
+        "mcpshape: the working directory is gone; run this in another one\n"
+    )
 
 
 def test_the_rules_are_those_that_findings_name() -> None:

@@ -32,7 +32,7 @@ def lint(
     """
     found = load_shape(shape)
     with refusing():
-        project = find_project(Path.cwd())
+        project = find_project(_folder())
         config = read_config(project, shape) if project else LintConfig()
         config = config.with_more(LintConfig(ignore=frozenset(ignore), server=server))
         findings = lint_shape(found, server=_load_server(config.server) if config.server else None, config=config)
@@ -43,6 +43,13 @@ def lint(
     sys.stdout.writelines(f"{line}\n" for line in lines)
     if findings:
         raise SystemExit(1)
+
+
+def _folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:
+        refuse("the working directory is gone; run this in another one")
 
 
 def _load_server(place: str) -> Any:

@@ -1,5 +1,7 @@
 """Finds in a shape what works and is still a mistake: in descriptions, DTOs, examples and the policy."""
 
+from dataclasses import replace
+
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.lint._config import LintConfig, config_problems, find_project, read_config
 from mcpshape.lint._finding import Finding, make_finding
@@ -11,6 +13,7 @@ from mcpshape.shape import Shape
 __all__ = ["Finding", "LintConfig", "find_project", "is_server", "lint_shape", "list_rules", "read_config"]
 
 _EVERYTHING = LintConfig()
+_TOLD_ONCE = {rule.name for rule in RULES if rule.is_told_once}
 
 
 def list_rules() -> tuple[str, ...]:
@@ -20,6 +23,8 @@ def list_rules() -> tuple[str, ...]:
 
 def lint_shape(shape: Shape, *, server: object = None, config: LintConfig = _EVERYTHING) -> list[Finding]:
     """What is wrong with a shape, tool by tool, in the order in which these were registered.
+
+    A mistake in a DTO class that several tools return is told of the first of them.
 
     Args:
         shape: The shape, with its tools. Their examples are made, and seen as hosts would see them.
@@ -38,5 +43,13 @@ def lint_shape(shape: Shape, *, server: object = None, config: LintConfig = _EVE
     inspected = inspect_shape(shape, unshaped)
     found = [make_finding(rule.name, tool, problem) for rule in RULES for tool, problem in rule.find(inspected)]
     order = {name: place for place, name in enumerate([*tools, ""])}
-    ordered = sorted(dict.fromkeys(found), key=lambda finding: order[finding.tool])
-    return [finding for finding in ordered if not config.ignores(finding)]
+    kept = [each for each in sorted(found, key=lambda finding: order[finding.tool]) if not config.ignores(each)]
+    told: dict[Finding, Finding] = {}
+    for each in kept:
+        told.setdefault(_sameness(each), each)
+    return list(told.values())
+
+
+def _sameness(finding: Finding) -> Finding:
+    """What two findings have in common of which one is enough."""
+    return replace(finding, tool="") if finding.rule in _TOLD_ONCE else finding

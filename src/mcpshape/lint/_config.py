@@ -46,7 +46,7 @@ def find_project(folder: Path) -> Path | None:
         DefinitionError: One on the way is no TOML, or cannot be read.
     """
     paths = (each / "pyproject.toml" for each in (folder, *folder.parents))
-    return next((path for path in paths if path.exists() and _table(path) is not None), None)
+    return next((path for path in paths if _table(path) is not None), None)
 
 
 def read_config(path: Path, place: str) -> LintConfig:
@@ -71,8 +71,11 @@ def config_problems(config: LintConfig, rules: tuple[str, ...], tools: tuple[str
 
 
 def _table(path: Path) -> Any:
+    """The table of a file, or `None` where either is not there."""
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except OSError as error:
         raise _wrong(str(path), f"it cannot be read: {error.strerror}.", "Make it readable.") from error
     except (ValueError, RecursionError) as error:

@@ -96,10 +96,14 @@ Find = Callable[[Inspected], Iterator[Found]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of mistake: its stable name, and the function that finds it."""
+    """One kind of mistake: its stable name, and the function that finds it.
+
+    What `is_told_once` is the same mistake in every tool that has it, such as one in a DTO class.
+    """
 
     name: str
     find: Find
+    is_told_once: bool = False
 
 
 def of_tools(find: Callable[[Subject], Iterator[Problem]]) -> Find:
