@@ -44,7 +44,7 @@ from mcpshape import (
     When,
 )
 from mcpshape.encoders import Encoder, Json, Markdown, Toon, Vocabulary
-from mcpshape.lint import Finding, LintConfig, lint_shape, list_rules
+from mcpshape.lint import Finding, LintConfig, lint_shape, list_rules, read_config
 from mcpshape.settings import follow
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "lint.md").read_text(encoding="utf-8")
@@ -481,17 +481,22 @@ def test_a_tool_that_goes_around_the_shape_is_found(kind: str) -> None:
 
 
 def test_a_tool_that_was_made_of_a_shaped_one_goes_through_the_shape() -> None:
-    """FastMCP transforms tools; a proxy for a tool elsewhere has no function here."""
+    """FastMCP transforms tools and mounts servers; a proxy for a tool elsewhere has no function here."""
     shape, server = made(Point, arguments={"x": int}), FastMCP("test")
     server.add_tool(FastTool.from_tool(FastTool.from_function(shape.tools["get_it"].served), name="made_of_it"))
     assert lines(shape, server) == []
+
+    outer: FastMCP[Any] = FastMCP("outer")
+    outer.mount(server, namespace="inner")
+    outer.mount(make_server("FastMCP"))
+    assert lines(shape, outer) == []
 
     class Remote(FastTool):
         pass
 
     server.add_tool(Remote(name="remote", parameters={"type": "object"}))
-    (finding,) = lint_shape(shape, server=server, config=LEFT_OUT)
-    assert finding.message == "what it calls does not go through the shape."
+    (finding,) = lint_shape(shape, server=outer, config=LEFT_OUT)
+    assert (finding.tool, finding.message) == ("inner_remote", "what it calls does not go through the shape.")
 
 
 def test_the_handler_of_a_low_level_server_is_that_of_the_adapter() -> None:
@@ -610,6 +615,17 @@ def test_the_words_of_an_encoder_of_ones_own_are_known_where_callers_choose_it()
 
     assert found() == []
     assert found(ask={"format"}) == ["foreign-word description", "foreign-word description"]
+
+
+def test_the_page_on_lint_shows_a_configuration_that_holds(tmp_path: Path) -> None:
+    """docs/reference/lint.md: both tables together, for the shape that the second one names."""
+    path = tmp_path / "pyproject.toml"
+    path.write_text("\n".join(re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)), encoding="utf-8")
+    assert read_config(path, "search_server:shape") == LintConfig(
+        ignore=frozenset({"no-example"}),
+        server="notes_server:build",
+        tools={"export_notes": frozenset({"too-long-for-host"}), "search_content": frozenset({"structured-price"})},
+    )
 
 
 def test_the_page_on_lint_has_every_rule_and_shows_what_is_found() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from types import CodeType
 from typing import Any
@@ -10,10 +10,10 @@ from typing import Any
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
-import mcpshape.lowlevel
 from mcpshape._tool import serve
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.lint._inspected import Found
+from mcpshape.lowlevel import add_tools
 from mcpshape.shape import Shape
 
 # The code of the functions that a shape makes: they are known by it inside of other decorators as well.
@@ -29,10 +29,9 @@ def list_unshaped(server: object, shape: Shape) -> Iterator[Found]:
     if isinstance(server, Server):
         yield from _unshaped_handler(server)
         return
-    bare = {tool.function: tool.name for tool in shape.tools.values()}
     for name, function in _functions(server):
         if not _is_served(function):
-            yield name, _unshaped(function, bare)
+            yield name, _unshaped(function, shape)
 
 
 def is_server(found: object) -> bool:
@@ -51,34 +50,38 @@ def _functions(server: Any) -> Iterable[tuple[str, Any]]:
         # The SDK has no public way from a tool to its function.
         return [(tool.name, tool.fn) for tool in vars(server)["_tool_manager"].list_tools()]
     if _is_fastmcp(server):
-        return [(tool.name, _function(tool)) for tool in _run(lambda: server.list_tools(run_middleware=False))]
+        with ThreadPoolExecutor(1) as executor:  # A loop may run in this thread already.
+            return executor.submit(lambda: asyncio.run(_fastmcp_functions(server))).result()
     problem = Problem("server", f"{type(server).__name__} is no server.", "Pass an MCPServer, Server or FastMCP.")
     raise DefinitionError("lint", [problem])
 
 
-def _function(tool: Any) -> Any:
-    """The function of a FastMCP tool, or of the one that it was made of."""
-    while (parent := getattr(tool, "parent_tool", None)) is not None:
-        tool = parent
-    return getattr(tool, "fn", None)
+async def _fastmcp_functions(server: Any) -> list[tuple[str, Any]]:
+    tools = await server.list_tools(run_middleware=False)
+    return [(tool.name, await _fastmcp_function(tool)) for tool in tools]
 
 
-def _run(listing: Callable[[], Any]) -> Any:
-    """What a coroutine gives, whether or not a loop runs here already."""
-    with ThreadPoolExecutor(1) as executor:
-        return executor.submit(lambda: asyncio.run(listing())).result()
+async def _fastmcp_function(tool: Any) -> Any:
+    """The function of a FastMCP tool, or of the one that it was made of, be it one of a server that is mounted."""
+    mounted = getattr(tool, "__pydantic_private__", None) or {}
+    if "_server" in mounted and "_original_name" in mounted:
+        return await _fastmcp_function(await mounted["_server"].get_tool(mounted["_original_name"]))
+    parent = getattr(tool, "parent_tool", None)
+    return await _fastmcp_function(parent) if parent else getattr(tool, "fn", None)
 
 
 def _is_served(function: Any) -> bool:
+    """Whether a function is made by a shape, or is around one that is."""
     while function is not None:
         if getattr(function, "__code__", None) in _SERVED:
             return True
-        function = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        function = getattr(function, "__wrapped__", None)
     return False
 
 
-def _unshaped(function: Any, bare: Mapping[Any, str]) -> Problem:
-    if getattr(function, "__func__", function) in bare:
+def _unshaped(function: Any, shape: Shape) -> Problem:
+    bare = getattr(function, "__func__", function)
+    if any(tool.function is bare for tool in shape.tools.values()):
         return Problem("server", "it is served without its shape.", "Put @shape.tool() under the server's decorator.")
     message = f"{_name(function)} does not go through the shape."
     return Problem("server", message, "Put @shape.tool() on it, under the server's decorator.")
@@ -86,7 +89,7 @@ def _unshaped(function: Any, bare: Mapping[Any, str]) -> Problem:
 
 def _unshaped_handler(server: Server[Any]) -> Iterator[Found]:
     entry = server.get_request_handler("tools/call")
-    if entry and getattr(entry.handler, "__module__", None) != mcpshape.lowlevel.__name__:
+    if entry and getattr(entry.handler, "__module__", None) != add_tools.__module__:
         message = f"tools/call is answered by {_name(entry.handler)}, which does not go through the shape."
         yield "", Problem("server", message, "Let mcpshape.lowlevel.add_tools answer it.")
 
