@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import Any
+
+import regex
 
 from mcpshape._guards import decide
 from mcpshape._nodes import Field, Node, Record, Scalar, parts
@@ -13,6 +14,9 @@ from mcpshape.lint._inspected import Names, Subject, cells
 from mcpshape.rules import Mask
 
 _PLACEHOLDERS = frozenset({"-", "--", "---", "–", "—", "n/a", "none", "null", "nil", "tbd", "(none)", "not set"})
+# Signs such as © belong to what people write.
+_PICTURE = r"[[\p{Extended_Pictographic}\p{Regional_Indicator}\p{Block=Dingbats}\p{Block=Geometric_Shapes}]--[©®™]]"
+_PICTURED = regex.compile(rf"(?V1)\A\s*{_PICTURE}|{_PICTURE}[\ufe0f\u200d\U0001f3fb-\U0001f3ff]*\s*\Z")
 _NOTES = {"title", "description", "default", "examples", "deprecated"}
 
 
@@ -116,16 +120,7 @@ def _is_placeholder(text: str) -> bool:
 
 
 def _is_pictured(text: str) -> bool:
-    return bool(_pictures().search(text))
-
-
-@cache
-def _pictures() -> Any:
-    """A picture at either end of a text; signs such as © belong to what people write."""
-    import regex
-
-    picture = r"[[\p{Extended_Pictographic}\p{Regional_Indicator}\p{Block=Dingbats}\p{Block=Geometric_Shapes}]--[©®™]]"
-    return regex.compile(rf"(?V1)\A\s*{picture}|{picture}[\ufe0f\u200d\U0001f3fb-\U0001f3ff]*\s*\Z")
+    return bool(_PICTURED.search(text))
 
 
 def _is_data(text: str) -> bool:
