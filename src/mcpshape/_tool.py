@@ -24,6 +24,9 @@ from mcpshape.encoders import Encoder, encoder_problems, name_formats
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant
 
+# The mark of served functions; `functools.wraps` hands it on to whatever is put around them.
+_SERVED = "__mcpshape_served__"
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Tool:
@@ -178,6 +181,11 @@ def _beginning(plan: Plan, options: Options, parameters: Parameters, formats: Ma
     return begin
 
 
+def is_served(function: Any) -> bool:
+    """Whether a function is what a shape serves in place of one, or is around such a one and says so."""
+    return bool(getattr(function, _SERVED, False))
+
+
 def serve(
     function: Callable[..., Any],
     plan: Plan,
@@ -228,5 +236,6 @@ def serve(
 
     is_async = inspect.iscoroutinefunction(inspect.unwrap(function))
     served = functools.wraps(function)(serve_async if is_async else serve_sync)
+    vars(served)[_SERVED] = True
     parameters.describe(served)
     return served

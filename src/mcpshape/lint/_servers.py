@@ -4,20 +4,16 @@ import asyncio
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from types import CodeType
 from typing import Any
 
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
-from mcpshape._tool import serve
+from mcpshape._tool import is_served
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.lint._inspected import Found
 from mcpshape.lowlevel import add_tools
 from mcpshape.shape import Shape
-
-# The code of the functions that a shape makes: they are known by it inside of other decorators as well.
-_SERVED = frozenset(each for each in serve.__code__.co_consts if isinstance(each, CodeType))
 
 
 def list_unshaped(server: object, shape: Shape) -> Iterator[Found]:
@@ -30,7 +26,7 @@ def list_unshaped(server: object, shape: Shape) -> Iterator[Found]:
         yield from _unshaped_handler(server)
         return
     for name, function in _functions(server):
-        if not _is_served(function):
+        if not is_served(function):
             yield name, _unshaped(function, shape)
 
 
@@ -68,15 +64,6 @@ async def _fastmcp_function(tool: Any) -> Any:
         return await _fastmcp_function(await mounted["_server"].get_tool(mounted["_original_name"]))
     parent = getattr(tool, "parent_tool", None)
     return await _fastmcp_function(parent) if parent else getattr(tool, "fn", None)
-
-
-def _is_served(function: Any) -> bool:
-    """Whether a function is made by a shape, or is around one that is."""
-    while function is not None:
-        if getattr(function, "__code__", None) in _SERVED:
-            return True
-        function = getattr(function, "__wrapped__", None)
-    return False
 
 
 def _unshaped(function: Any, shape: Shape) -> Problem:
