@@ -156,6 +156,11 @@ def is_scalar(node: Node) -> bool:
             return False
 
 
+def holds_values(node: Node) -> bool:
+    """Whether a node holds values that no rule inside it guards: anything but DTO classes."""
+    return isinstance(node, Scalar) or any(holds_values(inner) for inner in parts(node))
+
+
 def references(node: Node) -> Iterator[str]:
     """The keys of the DTO classes that a node holds directly, through lists and choices but not through other DTOs."""
     if isinstance(node, Reference):

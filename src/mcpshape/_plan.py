@@ -5,13 +5,7 @@ from typing import Any
 
 from mcpshape._declared import read_type
 from mcpshape._guards import Guard, Plan, decide, is_shown, sources
-from mcpshape._nodes import (
-    Field,
-    Node,
-    Record,
-    Scalar,
-    parts,
-)
+from mcpshape._nodes import Field, Record, holds_values
 from mcpshape._problems import actions_of, guard_problems
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
@@ -50,7 +44,7 @@ def compile_plan(declared: Any, policy: Policy | None, where: str) -> Plan:
             problems += [Problem(f"{record.name}.{each.name}", found.message, found.remedy) for found in found]
     plan = Plan(where, tree, policy, guards)
     problems += [] if problems else _dependency_problems(plan)
-    if policy and _holds_values(tree.root):
+    if policy and holds_values(tree.root):
         problems.append(Problem("the returned type", "it holds values without a rule.", "Return a DTO with rules."))
     if problems:
         raise DefinitionError(where, dict.fromkeys(problems))
@@ -74,7 +68,7 @@ def _make_guard(field: Field, foreign: Rule | None, policy: Policy | None) -> Gu
     rules = [rule for rule in rules if rule is not clip]
     if len(rules) > 1:
         return Problem("", "it has more than one rule.", "Keep one; only a Clip or Rows may stand beside it.")
-    if not rules and policy and _holds_values(field.node):
+    if not rules and policy and holds_values(field.node):
         return Problem("", "it has no rule.", "Add Always(), Since(level), When(toggle) or Never().")
     default = Holds() if policy else Always()
     is_prose, is_notice = (any(isinstance(each, hint) for each in field.markers) for hint in (Prose, Notice))
@@ -121,8 +115,3 @@ def _is_taken_over(plan: Plan, record: Record, rule: Rule) -> bool:
     wider = plan.policy.levels[plan.policy.rank(rule.level) :]
     bare = (Grant(level, frozenset(), plan.policy) for level in wider)
     return all(is_shown(decide(plan, record, successor, grant)) for grant in bare)
-
-
-def _holds_values(node: Node) -> bool:
-    """Whether a node holds values that no rule inside it guards: anything but DTO classes."""
-    return isinstance(node, Scalar) or any(_holds_values(inner) for inner in parts(node))

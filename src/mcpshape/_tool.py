@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import field as slot
@@ -20,10 +21,12 @@ from mcpshape._paths import keys_at, list_paths
 from mcpshape._pinned import pinned
 from mcpshape._plan import handle_kinds
 from mcpshape._schema import publish_schema
+from mcpshape._tokens import Keyring
 from mcpshape.encoders import Encoder, encoder_problems, name_formats
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant
 
+_LOG = logging.getLogger("mcpshape")
 # The mark of served functions; `functools.wraps` hands it on to whatever is put around them.
 _SERVED = "__mcpshape_served__"
 
@@ -50,6 +53,18 @@ class Tool:
     def bind(self, owner: object) -> Callable[..., Any]:
         """The served function of a tool that was defined as a method, for one object of its class."""
         return MethodType(self.served, owner)
+
+
+def check_handles(tools: Collection[Tool], keyring: Keyring) -> None:
+    """See that handles of every kind that some tool gives out are taken back by one.
+
+    Raises:
+        DefinitionError: Nobody takes back a kind.
+    """
+    if keyring.is_ephemeral and any(handle_kinds(tool.plan) for tool in tools):
+        _LOG.info("there is no secret, so the ids that this process gives out end with it")
+    if problems := list(handle_problems(tools)):
+        raise DefinitionError("Shape", problems)
 
 
 def handle_problems(tools: Collection[Tool]) -> Iterator[Problem]:

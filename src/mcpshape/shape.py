@@ -1,6 +1,5 @@
 """A server's decisions in one value: what may leave, how it reads, what is said when it fails."""
 
-import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -14,17 +13,16 @@ from mcpshape._failure import ON_ENCODING_ERROR
 from mcpshape._guards import Plan
 from mcpshape._options import Options, ShapeOptions, ToolOptions, read_options
 from mcpshape._pinned import pinned
-from mcpshape._plan import compile_plan, handle_kinds
+from mcpshape._plan import compile_plan
 from mcpshape._project import View, settle
 from mcpshape._resource import make_resource
 from mcpshape._shaped import Shaped, Sink
 from mcpshape._tokens import Keyring
-from mcpshape._tool import Tool, declared_return, handle_problems, make_tool
+from mcpshape._tool import Tool, check_handles, declared_return, make_tool
 from mcpshape.encoders import Encoder, find_encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
-_LOG = logging.getLogger("mcpshape")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -80,6 +78,7 @@ class Shape:
         self._given = {**given, "keyring": self._decisions.keyring}
         self._plans: dict[Any, Plan] = {}
         self.tools: dict[str, Tool] = {}
+        self.resources: list[Plan] = []
         self.former: Sequence[Shape] = ()
 
     @property
@@ -109,6 +108,7 @@ class Shape:
         if unknown := sorted(own.keys() - self.tools.keys()):
             raise DefinitionError("using", [Problem(f"tools.{name}", "there is no such tool.", "") for name in unknown])
         shape._decisions = replace(shape._decisions, ancestors=(*self._decisions.ancestors, self._decisions))
+        shape.resources = [*self.resources]
         for tool in self.tools.values():
             shape._register(tool.function, tool.plan, read_options(own.get(tool.name, {}), tool.options))
         return shape
@@ -184,6 +184,7 @@ class Shape:
         """
         where = f"resource {function.__name__}"
         plan = require_encodable(compile_plan(declared_return(function, where), self.policy, where), self.encoder)
+        self.resources.append(plan)
         return cast(_Function, make_resource(function, plan, lambda: self._call(where)))
 
     def check_handles(self) -> None:
@@ -192,10 +193,7 @@ class Shape:
         Raises:
             DefinitionError: Nobody takes back a kind.
         """
-        if self._decisions.keyring.is_ephemeral and any(handle_kinds(tool.plan) for tool in self.tools.values()):
-            _LOG.info("there is no secret, so the ids that this process gives out end with it")
-        if problems := list(handle_problems(self.tools.values())):
-            raise DefinitionError("Shape", problems)
+        check_handles(self.tools.values(), self._decisions.keyring)
 
     def render(self, value: Any, *, grant: Grant | None = None, declared: Any = None) -> Shaped:
         """The finished answer for a DTO. A value that cannot be projected or encoded gives a failure, not an exception.
