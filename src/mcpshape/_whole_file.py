@@ -3,7 +3,7 @@
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mcpshape.errors import DefinitionError, Problem
@@ -29,7 +29,8 @@ def replacing(path: Path, content: bytes) -> Iterator[Path]:
         message = f"it cannot be written ({error.strerror or type(error).__name__})."
         raise DefinitionError(str(path), [Problem(str(path), message, "Make room or choose another place.")]) from error
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # Where it could not be made, it can hardly be looked for.
+            beside.unlink()
 
 
 def _write(beside: Path, content: bytes, target: Path) -> None:
