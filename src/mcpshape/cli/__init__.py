@@ -10,6 +10,7 @@ from cyclopts import App, CycloptsError
 from mcpshape.cli._demo import demo
 from mcpshape.cli._explain import explain
 from mcpshape.cli._lint import lint
+from mcpshape.cli._lock import lock
 from mcpshape.cli._place import refuse
 from mcpshape.cli._preview import preview
 
@@ -25,6 +26,7 @@ app = App(
 app.command(demo)
 app.command(explain)
 app.command(lint)
+app.command(lock)
 app.command(preview)
 
 
