@@ -16,14 +16,15 @@ import anyio
 import pytest
 from mcp import Client
 
+from code_blocks import read_blocks
 from mcpshape.testing import decode
 from replicas import CALENDAR, MODES, Replica, calendar, call, free_port, listening, process, text_of
-from test_docs import ROOT, blocks, printed
 from test_operation import SECRET, WEEK, pages
 from test_settings import write
 
 pytestmark = [pytest.mark.anyio, pytest.mark.no_cover]
 
+ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "docs" / "deploy"
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
 needs_nginx = pytest.mark.skipif(NGINX is None, reason="nginx is not installed (Debian: nginx-light)")
@@ -228,8 +229,8 @@ def test_systemd_takes_the_unit(tmp_path: Path) -> None:
 
 async def test_a_server_of_ones_own_takes_the_names_that_it_is_called_by(tmp_path: Path) -> None:
     """The block of docs/how-to/deploy.md as a process: its own Host is answered, any other one is not."""
-    (code,) = blocks("python", (ROOT / "docs" / "how-to" / "deploy.md").read_text(encoding="utf-8"))
-    printed(code, {})
+    page = read_blocks(ROOT / "docs" / "how-to" / "deploy.md")
+    (code,) = [block.text for block in page if block.language == "python"]
     (tmp_path / "rooms.py").write_text(code)
     port = free_port()
     uvicorn = str(Path(CALENDAR[0]).with_name("uvicorn"))

@@ -1,21 +1,27 @@
 """The README and the docstrings do what they say."""
 
-import contextlib
 import doctest
 import importlib
-import io
 import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
 
 from clients import ask, list_tools
-from mcpshape.cli import main
+from code_blocks import Follower, has_begun, read_blocks, read_commands
 from test_layers import MODULES, name_of
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README_PATH = ROOT / "README.md"
+README = README_PATH.read_text(encoding="utf-8")
+
+
+def name_page(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
 def blocks(language: str, page: str = README) -> list[str]:
@@ -64,42 +70,58 @@ def test_the_readme_names_the_two_commands_and_no_wrong_install() -> None:
     assert not [text for text in texts if re.search(r"pip install ['\"]?mcpshape(?!-)", text)]
 
 
-def printed(code: str, namespace: dict[str, Any]) -> str:
-    """What a block prints."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(code, "docs", "exec"), namespace)
-    return out.getvalue().strip()
+PAGES = [README_PATH, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+RUN_ELSEWHERE = {
+    "README.md": "test_the_readme_shows_what_the_code_gives",
+    "tutorial.md": "test_tutorial follows it, and has its own list of what is not run",
+}
+NOT_RUN = {
+    "docker ": "test_deploy runs the command of the container",
+    "make ": "it is what runs this",
+    "mcpshape-calendar --config docs/reference/calendar.toml": "it serves until it is stopped",
+    "mcpshape-calendar --transport http": "it serves until it is stopped; test_deploy starts it",
+    "mcpshape-calendar doctor": "its ids and times are others each time; test_server_readmes shows it",
+    "mcpshape preview calendar_server:shape --settings": "it serves until it is stopped; test_preview_command runs it",
+    "npx @modelcontextprotocol/inspector --cli": "test_tutorial asks with it",
+    "openssl rand -hex 32": "test_deploy makes a secret of its own, in a folder of its own",
+    "python -c \nimport mcp.server.mcpserver, time": "it measures a time, which is another one each time",
+    "python -m pip install": "the wheels under test are installed by make",
+    "systemctl ": "test_deploy starts the unit",
+}
+"""Commands of all pages by how they begin, each with the reason why following the page does not run it."""
+
+SHOWN_ELSEWHERE = {
+    "TOON could not be used for this answer; JSON follows.": "test_fallback",
+    "list_notes at strict: notes.text is in": "test_the_page_on_testing_finds_the_leak_that_it_shows",
+}
+"""Texts that no block of their page prints, by their first line, each with the test that makes it."""
 
 
-@pytest.mark.parametrize("name", ["rules", "templates"])
-def test_a_page_shows_what_its_code_prints(name: str) -> None:
-    """Every block of the pages on rules and templates runs, and the text beside it is what it prints."""
-    page = (ROOT / "docs" / "reference" / f"{name}.md").read_text(encoding="utf-8")
-    shown = [text for text in (printed(code, {}) for code in blocks("python", page)) if text]
-    assert shown == [text.strip() for text in blocks("text", page)]
+def commands_of(pages: Iterable[Path]) -> list[list[str]]:
+    found = [block for page in pages for block in read_blocks(page) if block.language == "sh"]
+    return [words for block in found for words in read_commands(block)]
 
 
-@pytest.mark.parametrize("name", ["formats", "pages", "servers", "settings"])
-def test_a_page_shows_what_its_blocks_print(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every block runs, each after the ones before it, and the text beside it is what it prints; `mcpshape` as well."""
-    page = (ROOT / "docs" / "reference" / f"{name}.md").read_text(encoding="utf-8")
-    namespace: dict[str, Any] = {}
-    shown = []
-    for language, code in re.findall(r"```(python|sh)\n(.*?)```", page, re.DOTALL):
-        if language == "python":
-            shown.append(printed(code, namespace))
-        elif code.startswith("mcpshape "):
-            main(code.split()[1:])
-            shown.append("\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines()))
-    assert [text for text in shown if text] == [text.strip() for text in blocks("text", page)]
+def test_what_is_not_run_has_a_reason_and_is_there() -> None:
+    """Commands of pages that are run elsewhere are named as well, and nothing is named that no page has."""
+    assert [words for words in commands_of([README_PATH]) if not has_begun(words, NOT_RUN)] == []
+    commands = commands_of(PAGES)
+    assert [start for start in NOT_RUN if not any(has_begun(words, [start]) for words in commands)] == []
+    texts = [block.text for page in PAGES for block in read_blocks(page) if block.language == "text"]
+    assert [start for start in SHOWN_ELSEWHERE if not any(text.startswith(start) for text in texts)] == []
+
+
+@pytest.mark.parametrize("page", [each for each in PAGES if each.name not in RUN_ELSEWHERE], ids=name_page)
+def test_a_page_shows_what_its_blocks_print(page: Path, tmp_path: Path) -> None:
+    """Every block runs, each after the ones before it, and the text beside it is what it prints."""
+    Follower(tmp_path, tuple(NOT_RUN), tuple(SHOWN_ELSEWHERE)).follow(page)
 
 
 def test_the_page_on_testing_finds_the_leak_that_it_shows() -> None:
     """docs/reference/testing.md: the first of its tests fails with the shown lines, the others pass."""
     page = (ROOT / "docs" / "reference" / "testing.md").read_text(encoding="utf-8")
     namespace: dict[str, Any] = {}
-    printed(blocks("python", page)[0], namespace)
+    exec(compile(blocks("python", page)[0], "testing.md", "exec"), namespace)
     with pytest.raises(AssertionError) as caught:
         namespace["test_no_leak"]()
     assert blocks("text", page)[0].strip() in str(caught.value)
@@ -107,18 +129,36 @@ def test_the_page_on_testing_finds_the_leak_that_it_shows() -> None:
     namespace["test_the_data"]()
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        *(str(path.relative_to(ROOT)) for name in ("docs", "examples") for path in (ROOT / name).rglob("*.md")),
-    ],
-)
-def test_links_inside_of_the_project_lead_somewhere(page: str) -> None:
-    """No dead internal link."""
-    path = ROOT / page
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
-    assert not [link for link in links if not (path.parent / link).exists()]
+LINKED = [*ROOT.glob("*.md"), *(path for name in ("docs", "examples") for path in (ROOT / name).rglob("*.md"))]
+BUILT = {"llms.txt", "llms-full.txt"}
+"""What is only there in the built site."""
+
+
+def read_links(page: Path) -> Iterator[str]:
+    """Where links and images of a page lead, but for other hosts."""
+    for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
+        for inner in token.children or ():
+            target = str(inner.attrs.get("href") or inner.attrs.get("src") or "")
+            if target and not re.match(r"[a-z]+:", target):
+                yield target
+
+
+def read_anchors(page: Path) -> set[str]:
+    """What a link can lead to on a page: its headings, as GitHub spells them."""
+    tokens = MarkdownIt().parse(page.read_text(encoding="utf-8"))
+    headings = [after for token, after in pairwise(tokens) if token.type == "heading_open"]
+    texts = ["".join(inner.content for inner in heading.children or ()) for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in texts}
+
+
+@pytest.mark.parametrize("page", LINKED, ids=name_page)
+def test_links_inside_of_the_project_lead_somewhere(page: Path) -> None:
+    """No dead internal link, anchors included."""
+    for link in read_links(page):
+        target, _, anchor = link.partition("#")
+        found = page.parent / target if target else page
+        assert found.exists() or target in BUILT, link
+        assert not anchor or anchor in read_anchors(found), link
 
 
 @pytest.mark.parametrize("name", [name_of(path) for path in MODULES])

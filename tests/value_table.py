@@ -166,7 +166,7 @@ ROWS: dict[str, Row] = {
             Example(str, "a\nb\r\nc", "a\nb\nc", "- value: a<br>b<br>c"),
         ),
     ),
-    "`str | None`": Row(
+    "`str` or `None`": Row(
         {"anyOf": [TEXT, {"type": "null"}]},
         (Example(str | None, "", None), *same(str | None, None, "x"), Example(int | str | None, "", None)),
     ),
