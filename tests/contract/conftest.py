@@ -2,7 +2,6 @@
 
 import fcntl
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,6 +13,7 @@ import pytest
 from contract.asking import HERE, Place, asking, offering
 from contract.conversation import Transcript, converse
 from contract.places import PLACES, Servers
+from npm_packages import install
 
 NPM_PACKAGE = "@modelcontextprotocol/sdk@1.32.2"
 FOLDER = HERE.parents[1] / "build" / "typescript-client"
@@ -29,16 +29,9 @@ def servers() -> Iterator[Servers]:
 @pytest.fixture(scope="session")
 def folder() -> Path:
     """Where the TypeScript SDK is installed with a client on it; nothing of it is kept in the repository."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("node and npm are not installed, so nothing was asked by the client of the TypeScript SDK")
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    # Tests run in several processes: the first one installs, and none writes over what another one reads.
+    install(NPM_PACKAGE, FOLDER)
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (FOLDER / "node_modules" / "@modelcontextprotocol").exists():
-            line = ["npm", "install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", NPM_PACKAGE]
-            done = subprocess.run(line, cwd=FOLDER, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
         if not CLIENT.exists() or CLIENT.read_bytes() != (HERE / "client.mjs").read_bytes():
             shutil.copy(HERE / "client.mjs", CLIENT)
     return FOLDER
