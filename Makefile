@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/.*') pyproject.toml examples/pyproject.toml README.md
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench docs format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m calendar_server.demo
@@ -18,6 +18,11 @@ check: $(VENV)/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pyright
+
+# The site, in build/site. A dead link, an anchor that is not there or a name without docstring ends it.
+docs: $(VENV)/.installed
+	$(BIN)/zensical build --strict --clean
+	$(BIN)/python docs/llms.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/projection.py

@@ -38,7 +38,7 @@ class Chars:
     Raises:
         DefinitionError: It is less than one.
 
-    Example:
+    Examples:
         >>> Chars(8000).measure("größe")
         5
     """

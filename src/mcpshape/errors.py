@@ -15,7 +15,7 @@ class UserError(Exception):
         retry_after: Seconds to wait before the same call can succeed.
         about: DTOs that the message names as in `{event.title}`; it then tells no more of them than the call may.
 
-    Example:
+    Examples:
         >>> raise UserError("The calendar starts in 2000.", hint="Ask for a later day.")
         Traceback (most recent call last):
         mcpshape.errors.UserError: The calendar starts in 2000.

@@ -107,7 +107,7 @@ class Policy:
     Raises:
         DefinitionError: A level or toggle is named that does not exist, or toggles require one another in a circle.
 
-    Example:
+    Examples:
         >>> policy = Policy(levels=("strict", "open"), toggles={"notes": Toggle(on_since="open", offered_since="open")})
         >>> policy.grant("open", toggles={"notes": False}).toggles
         frozenset()

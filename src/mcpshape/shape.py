@@ -48,7 +48,7 @@ class Shape:
     Raises:
         DefinitionError: An argument is not what it should be.
 
-    Example:
+    Examples:
         >>> from mcpshape.encoders import Json
         >>> from pydantic import BaseModel
         >>> class Point(BaseModel):

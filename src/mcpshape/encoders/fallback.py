@@ -31,7 +31,7 @@ class Fallback:
     Raises:
         DefinitionError: There are fewer than two, or one of them is no encoder.
 
-    Example:
+    Examples:
         >>> from mcpshape import View
         >>> from mcpshape.encoders import Json, Toon
         >>> print(Fallback(Toon(), Json()).encode(View({"total": 1})))

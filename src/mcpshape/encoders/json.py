@@ -11,7 +11,7 @@ from mcpshape.errors import EncodingError
 class Json:
     """JSON text, with `structuredContent` beside it unless the shape says otherwise.
 
-    Example:
+    Examples:
         >>> from mcpshape import View
         >>> Json().encode(View({"events": []}))
         '{"events":[]}'

@@ -44,7 +44,7 @@ class Markdown:
     Raises:
         DefinitionError: The templates are named for what is no class, or there is no loader.
 
-    Example:
+    Examples:
         >>> from mcpshape import View
         >>> print(Markdown().encode(View({"total": 1, "events": [{"id": "E1", "location": None}]})))
         - total: 1

@@ -43,7 +43,7 @@ class Toon:
     Raises:
         DefinitionError: The codec is unknown or not installed, or there is no such delimiter.
 
-    Example:
+    Examples:
         >>> from mcpshape import View
         >>> print(Toon().encode(View({"total": 1, "events": [{"id": "E1", "location": None}]})))
         total: 1
