@@ -1,9 +1,6 @@
 """The documentation site: built strictly, whole, without a dead link, and asking nobody else for anything."""
 
 import re
-import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -14,6 +11,8 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
+from sites import build, copy, run
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PUBLIC = ("mcpshape", "mcpshape.encoders", "mcpshape.settings", "mcpshape.disclosure", "mcpshape.testing")
@@ -22,31 +21,9 @@ ADAPTERS = ("mcpshape.mcpserver", "mcpshape.lowlevel", "mcpshape.fastmcp")
 pytestmark = pytest.mark.no_cover
 
 
-def run(folder: Path, *command: str) -> str:
-    """What a command says that ends well, with and without warnings."""
-    line = [str(Path(sys.executable).with_name(command[0])), *command[1:]]
-    ended = subprocess.run(line, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout + ended.stderr
-
-
-def copy(folder: Path) -> Path:
-    """What the site is made of, in a folder of its own."""
-    for name in ("docs", "src"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "zensical.toml", folder)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, as `make docs` builds it."""
-    folder = copy(tmp_path_factory.mktemp("site"))
-    said = run(folder, "zensical", "build", "--strict", "--clean")
-    assert "No issues found" in said
-    assert "arning" not in said
-    run(folder, "python", "docs/llms.py")
-    return folder / "build" / "site"
+    return build(tmp_path_factory.mktemp("site"))
 
 
 class Tags(HTMLParser):
