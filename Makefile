@@ -50,4 +50,4 @@ $(VENV)/.installed: $(VENV)/.tools $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .cache .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
