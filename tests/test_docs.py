@@ -73,7 +73,8 @@ def test_the_readme_names_the_two_commands_and_no_wrong_install() -> None:
 PAGES = [README_PATH, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN_ELSEWHERE = {
     "README.md": "test_the_readme_shows_what_the_code_gives",
-    "tutorial.md": "test_tutorial follows it, and has its own list of what is not run",
+    "docs/reference/lint.md": "test_lint finds what stands beside each example",
+    "docs/tutorial.md": "test_tutorial follows it, and has its own list of what is not run",
 }
 NOT_RUN = {
     "docker ": "test_deploy runs the command of the container",
@@ -105,13 +106,14 @@ def commands_of(pages: Iterable[Path]) -> list[list[str]]:
 def test_what_is_not_run_has_a_reason_and_is_there() -> None:
     """Commands of pages that are run elsewhere are named as well, and nothing is named that no page has."""
     assert [words for words in commands_of([README_PATH]) if not has_begun(words, NOT_RUN)] == []
+    assert set(RUN_ELSEWHERE) <= set(map(name_page, PAGES))
     commands = commands_of(PAGES)
     assert [start for start in NOT_RUN if not any(has_begun(words, [start]) for words in commands)] == []
     texts = [block.text for page in PAGES for block in read_blocks(page) if block.language == "text"]
     assert [start for start in SHOWN_ELSEWHERE if not any(text.startswith(start) for text in texts)] == []
 
 
-@pytest.mark.parametrize("page", [each for each in PAGES if each.name not in RUN_ELSEWHERE], ids=name_page)
+@pytest.mark.parametrize("page", [each for each in PAGES if name_page(each) not in RUN_ELSEWHERE], ids=name_page)
 def test_a_page_shows_what_its_blocks_print(page: Path, tmp_path: Path) -> None:
     """Every block runs, each after the ones before it, and the text beside it is what it prints."""
     Follower(tmp_path, tuple(NOT_RUN), tuple(SHOWN_ELSEWHERE)).follow(page)

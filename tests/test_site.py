@@ -15,8 +15,8 @@ from sites import build, copy, run
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PUBLIC = ("mcpshape", "mcpshape.encoders", "mcpshape.settings", "mcpshape.disclosure", "mcpshape.testing")
-ADAPTERS = ("mcpshape.mcpserver", "mcpshape.lowlevel", "mcpshape.fastmcp")
+PUBLIC = ("", ".encoders", ".settings", ".disclosure", ".lint", ".testing")
+ADAPTERS = (".mcpserver", ".lowlevel", ".fastmcp")
 
 pytestmark = pytest.mark.no_cover
 
@@ -104,8 +104,9 @@ def test_dead_links_end_the_build(tmp_path: Path) -> None:
 
 
 def public_names() -> list[str]:
-    given = [f"{module}.{name}" for module in PUBLIC for name in import_module(module).__all__]
-    return [*given, *(f"{module}.{name}" for module in ADAPTERS for name in ("attach", "add_tools"))]
+    """All that is in an `__all__`, and the two functions of each adapter."""
+    listed = [f"mcpshape{module}.{name}" for module in PUBLIC for name in import_module(f"mcpshape{module}").__all__]
+    return [*listed, *(f"mcpshape{module}.{name}" for module in ADAPTERS for name in ("attach", "add_tools"))]
 
 
 def test_every_public_name_has_its_docstring_on_a_page(site: Path, pages: dict[Path, Tags]) -> None:
