@@ -73,6 +73,7 @@ def test_the_readme_names_the_two_commands_and_no_wrong_install() -> None:
 PAGES = [README_PATH, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN_ELSEWHERE = {
     "README.md": "test_the_readme_shows_what_the_code_gives",
+    "docs/how-to/lock.md": "test_lock_command runs its commands and its workflow",
     "docs/reference/lint.md": "test_lint finds what stands beside each example",
     "docs/tutorial.md": "test_tutorial follows it, and has its own list of what is not run",
 }

@@ -122,18 +122,15 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert "install mcpshape-output[preview]" in capsys.readouterr().err
 
 
-def test_the_how_to_shows_what_the_commands_print(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """docs/how-to/preview.md: its commands run, the text is what the second one prints, the pictures are there."""
+def test_the_how_to_opens_the_page_and_has_its_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """docs/how-to/preview.md: the command that serves can be run, and the pictures are there."""
     page = Path(__file__).parents[1] / "docs" / "how-to" / "preview.md"
     text = page.read_text(encoding="utf-8")
-    commands = re.findall(r"^mcpshape (preview .*)$", text, re.MULTILINE)
+    command = next(line for line in text.splitlines() if line.startswith("mcpshape preview"))
     (tmp_path / "settings.toml").write_text('level = "minimal"\n', encoding="utf-8")
     with contextlib.chdir(tmp_path):
-        main([*commands[0].split(), "--json"])
+        main([*command.split()[1:], "--json"])
     assert json.loads(capsys.readouterr().out)["level"] == "minimal"
-    main(commands[1].split())
-    printed = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
-    assert re.findall(r"^```text\n(.*?)^```$", text, re.DOTALL | re.MULTILINE) == [f"{printed}\n"]
     pictures = re.findall(r"!\[.+\]\((.+)\)", text)
     assert len(pictures) == 3
     assert all((page.parent / picture).read_bytes().startswith(b"\x89PNG") for picture in pictures)

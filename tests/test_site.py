@@ -15,7 +15,7 @@ from sites import build, copy, run
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PUBLIC = ("", ".encoders", ".settings", ".disclosure", ".lint", ".testing")
+PUBLIC = ("", ".encoders", ".settings", ".disclosure", ".lint", ".lock", ".preview", ".testing")
 ADAPTERS = (".mcpserver", ".lowlevel", ".fastmcp")
 
 pytestmark = pytest.mark.no_cover

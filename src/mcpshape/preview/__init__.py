@@ -2,5 +2,6 @@
 
 from mcpshape.preview._answer import Contrast, Preview, Shown, preview_tool
 from mcpshape.preview._choice import IN_FORCE, Choice, choose
+from mcpshape.preview._contrast import Change, Line
 
-__all__ = ["IN_FORCE", "Choice", "Contrast", "Preview", "Shown", "choose", "preview_tool"]
+__all__ = ["IN_FORCE", "Change", "Choice", "Contrast", "Line", "Preview", "Shown", "choose", "preview_tool"]
