@@ -168,7 +168,7 @@ def test_a_full_disk_leaves_the_lock_as_it_was() -> None:
     done = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     reason = "it cannot be written (File too large). Make room or choose another place."
-    assert done.stderr == f"mcpshape: {path.resolve()}: {reason}\n"
+    assert done.stderr == f"mcpshape: {path.resolve()}: file: {reason}\n"
     assert path.read_text() == "mcpshape-lock 1\n"
     assert [each.name for each in Path().iterdir()] == ["mcpshape.lock"]
 

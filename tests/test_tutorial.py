@@ -22,7 +22,8 @@ NOT_RUN = {
     "cd my-calendar": "commands run in it",
     "python -m venv .venv": "the tests run in an environment that has what the next but one installs",
     ". .venv/bin/activate": "likewise",
-    "python -m pip install PATH/TO/mcpshape[cli,settings,testing,tokens] pytest": "make test installs the wheel",
+    "python -m pip install PATH/TO/mcpshape[preview,testing,tokens] pytest": "make test installs the wheel",
+    "mcpshape preview server:shape": "it serves until it is stopped; test_preview_command runs it",
     "claude mcp add calendar --": "it changes the settings of a program; the command that it adds is run below",
     "npx @modelcontextprotocol/inspector --cli": "run below, where node is installed",
 }

@@ -27,7 +27,7 @@ def replacing(path: Path, content: bytes) -> Iterator[Path]:
         beside.replace(target)
     except OSError as error:
         message = f"it cannot be written ({error.strerror or type(error).__name__})."
-        raise DefinitionError(str(path), [Problem(str(path), message, "Make room or choose another place.")]) from error
+        raise DefinitionError(str(path), [Problem("file", message, "Make room or choose another place.")]) from error
     finally:
         with suppress(OSError):  # Where it could not be made, it can hardly be looked for.
             beside.unlink()

@@ -2,11 +2,11 @@
 
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from mcpshape.errors import DefinitionError
+from mcpshape.errors import DefinitionError, Problem
 from mcpshape.shape import Shape
 
 
@@ -32,14 +32,17 @@ def load(place: str, what: str) -> Any:
     except AttributeError:
         refuse(f"{name} has no {attribute}; name its {what}")
     except DefinitionError as error:
-        refuse(f"{name} cannot be imported: {error.where}: {' '.join(str(problem) for problem in error.problems)}")
+        refuse(f"{name} cannot be imported: {error.where}", error.problems)
     except (Exception, SystemExit) as error:
         refuse(f"{name} cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}")
 
 
-def refuse(message: str) -> NoReturn:
-    """End the command with one line and exit code 2."""
-    print(f"mcpshape: {message}", file=sys.stderr)  # noqa: T201
+def refuse(message: str, problems: Sequence[Problem] = ()) -> NoReturn:
+    """End the command with exit code 2 and one line; of several problems, each has a line of its own after that."""
+    if len(problems) == 1:
+        message, problems = f"{message}: {problems[0]}", ()
+    told = "\n".join([message, *(f"  {problem}" for problem in problems)])
+    print(f"mcpshape: {told}", file=sys.stderr)  # noqa: T201
     raise SystemExit(2)
 
 
@@ -49,4 +52,4 @@ def refusing() -> Iterator[None]:
     try:
         yield
     except DefinitionError as error:
-        refuse(" ".join(str(problem) for problem in error.problems))
+        refuse(error.where, error.problems)

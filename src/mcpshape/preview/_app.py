@@ -106,4 +106,4 @@ def _or_refusal(act: Callable[[], Response]) -> Response:
     try:
         return act()
     except DefinitionError as error:
-        return HTMLResponse(render("refusal.html", problems=error.problems), status_code=400)
+        return HTMLResponse(render("refusal.html", where=error.where, problems=error.problems), status_code=400)

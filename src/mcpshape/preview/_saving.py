@@ -135,7 +135,7 @@ class SettingsFile:
             return ""
 
     def _refused(self, message: str, remedy: str) -> DefinitionError:
-        return DefinitionError(f"settings {self.path}", [Problem(str(self.path), message, remedy)])
+        return DefinitionError(f"settings {self.path}", [Problem("file", message, remedy)])
 
 
 def _revise(document: tomlkit.TOMLDocument, tool: Tool, choice: Choice) -> None:
