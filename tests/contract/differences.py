@@ -1,4 +1,4 @@
-"""Where the server classes differ, and why: the table of docs/reference/servers.md; the contract checks each row."""
+"""Where the server classes differ, and why: the table of docs/how-to/servers.md; the contract checks each row."""
 
 from dataclasses import dataclass
 
@@ -201,7 +201,7 @@ DIFFERENCES = (
 
 
 def table() -> str:
-    """The table of docs/reference/servers.md; long words are cut there, and whole here."""
+    """The table of docs/how-to/servers.md; long words are cut there, and whole here."""
     head = ("behaviour", "`MCPServer`", "low-level `Server`", "`FastMCP`", "why")
     rows = [
         (row.behaviour, _cell(row.mcpserver), _cell(row.lowlevel), _cell(row.fastmcp), row.reason)

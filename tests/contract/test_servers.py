@@ -59,8 +59,8 @@ def test_the_matrix_is_whole() -> None:
 
 
 def test_the_page_shows_the_table_of_differences() -> None:
-    """docs/reference/servers.md: `table()` of `contract.differences` makes it."""
-    assert table() in (ROOT / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
+    """docs/how-to/servers.md: `table()` of `contract.differences` makes it."""
+    assert table() in (ROOT / "docs" / "how-to" / "servers.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", ["MCPServer", "FastMCP"])
