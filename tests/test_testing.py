@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any
@@ -79,7 +79,6 @@ SECRETS = [
     Secret("title", "CANARY-title", Since("minimal")),
     Secret("notes", "CANARY-notes", When("notes")),
     Secret("secret", "CANARY-subclass", Never()),
-    Secret("shown", "CANARY-nowhere", Always()),
 ]
 
 
@@ -194,6 +193,45 @@ def test_a_tool_without_calls_is_not_forgotten() -> None:
     """A check that skips a tool proves nothing."""
     with pytest.raises(AssertionError, match="no calls for list_events"):
         assert_no_leak(make_shape(sound), calls={"list_events": []}, secrets=SECRETS)
+
+
+def test_a_search_that_could_find_nothing_is_told() -> None:
+    """A tool that only fails, and a secret that is told nowhere: a wrong argument or a misspelt value, as a rule."""
+    wrong = {"list_events": [{"day": "someday"}, {}, {"date": "2026-07-13"}]}
+    with pytest.raises(AssertionError, match="^list_events never answered: each of its calls failed"):
+        assert_no_leak(make_shape(sound), calls=wrong)
+    assert_no_leak(make_shape(sound), calls=wrong, may_fail={"list_events"})
+    misspelt = [*SECRETS, Secret("title", "CANARY-titel", Since("minimal")), Secret("id", "CANARY-nowhere", Never())]
+    with pytest.raises(AssertionError, match="^title is told nowhere, not even where its rule allows it") as caught:
+        assert_no_leak(make_shape(sound), calls=CALLS, secrets=misspelt)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+class Row(BaseModel):
+    text: Annotated[str, Always()]
+
+
+class Rows(BaseModel):
+    rows: list[Row]
+
+
+def make_pages(texts: Sequence[str]) -> Shape:
+    shape = Shape(POLICY, encoder=Toon())
+
+    @shape.tool(page="rows", limit=1)
+    def list_rows() -> Rows:
+        return Rows(rows=[Row(text=text) for text in texts])
+
+    return shape
+
+
+def test_every_page_is_searched() -> None:
+    """What leaves on a later page leaves as well."""
+    secret = [Secret("title", "CANARY-title", Since("minimal"))]
+    with pytest.raises(AssertionError, match="list_rows at strict: title is in the text"):
+        assert_no_leak(make_pages(["one", "two", "CANARY-title"]), calls={"list_rows": [{}]}, secrets=secret)
+    with pytest.raises(AssertionError, match="list_rows has more than 1000 pages for {}; give it fewer rows"):
+        assert_no_leak(make_pages(["one"] * 1_001), calls={"list_rows": [{}]})
 
 
 def test_methods_async_tools_and_shapes_without_levels_are_called_too() -> None:

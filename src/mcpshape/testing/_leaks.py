@@ -5,14 +5,16 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import given, settings
+from mcp.types import CallToolResult
 
 from mcpshape._guards import decide
 from mcpshape._nodes import Declared
+from mcpshape._scope import PAGE
 from mcpshape._shaped import Record
 from mcpshape._tool import Tool
 from mcpshape.encoders import Json, Markdown, Toon, name_formats
@@ -21,6 +23,7 @@ from mcpshape.rules import Always, Drop, Mask, Never, Since, When
 from mcpshape.shape import Shape
 from mcpshape.testing._canaries import SLOW, planted
 
+_MOST_PAGES = 1_000
 _CANARY = re.compile(r"CANARY-([\w.]+)-\d+")
 
 Calls = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -60,34 +63,54 @@ class Leak:
         return f"{self.tool} at {self.level or 'no level'}: {self.path} is in the {self.channel}"
 
 
+@dataclass(slots=True)
+class Searched:
+    """What a search has seen: the tools that answered, and the secrets that were told where they may be."""
+
+    answered: set[str] = field(default_factory=set)
+    told: set[Secret] = field(default_factory=set)
+
+
 def assert_no_leak(
-    shape: Shape, *, calls: Calls | None = None, secrets: Sequence[Secret] = (), owner: object = None
+    shape: Shape,
+    *,
+    calls: Calls | None = None,
+    secrets: Sequence[Secret] = (),
+    owner: object = None,
+    may_fail: Collection[str] = (),
 ) -> None:
     """Check that nothing leaves where its rule does not allow it.
 
     The DTO that each tool declares is filled with canaries and answered at every level and in every format. With
-    `calls`, the tools themselves are called as well, and `secrets` are looked for in all that leaves.
+    `calls`, the tools themselves are called as well, page after page, and `secrets` are looked for in all that leaves.
+    A search that could have found nothing is an error, too: a tool whose calls all fail, and a secret that is told
+    nowhere although its rule allows it.
 
     Args:
         shape: The shape whose tools are checked.
         calls: For each tool, the arguments to call it with; a tool without any is an error, so none is forgotten.
-            Arguments may lead to failures: those are searched as well.
-        secrets: What was planted in the data that the tools read.
+            Some may lead to failures: those are searched as well.
+        secrets: What was planted in the data that the tools read; what no caller is ever told has the rule `Never()`.
         owner: The object that tools are bound to where they are methods.
+        may_fail: The tools of which all calls may fail, such as those that need what a test does not have.
 
     Raises:
-        AssertionError: Something leaks; the text has one line for each, with tool, level, channel and path.
+        AssertionError: Something leaks, or was not tested; the text has one line for each, with tool, level, channel
+            and path.
     """
     missing = sorted(name for name in shape.tools if calls is not None and not calls.get(name))
     if missing:
         raise AssertionError(f"no calls for {', '.join(missing)}")
-    leaks = {str(leak) for leak in find_leaks(shape, calls=calls or {}, secrets=secrets, owner=owner)}
-    if leaks:
-        raise AssertionError("\n".join(sorted(leaks)))
+    searched = Searched()
+    leaks = {str(leak) for leak in find_leaks(shape, searched, calls=calls or {}, secrets=secrets, owner=owner)}
+    if problems := sorted(leaks) + (list(_untested(shape, searched, secrets, may_fail)) if calls else []):
+        raise AssertionError("\n".join(problems))
 
 
-def find_leaks(shape: Shape, *, calls: Calls, secrets: Sequence[Secret], owner: object = None) -> Iterator[Leak]:
-    """The leaks that `assert_no_leak` complains about."""
+def find_leaks(
+    shape: Shape, searched: Searched, *, calls: Calls, secrets: Sequence[Secret], owner: object = None
+) -> Iterator[Leak]:
+    """The leaks that `assert_no_leak` complains about; what was seen on the way is noted."""
     usual = name_formats(shape.encoder, (Toon(), Markdown(), Json()))
     planted_in = {name: _drawn(tool.plan.declared) for name, tool in shape.tools.items()}
     for encoder in usual.values():
@@ -98,9 +121,25 @@ def find_leaks(shape: Shape, *, calls: Calls, secrets: Sequence[Secret], owner: 
             for tool in served.tools.values():
                 yield from _leaked_canaries(tool, served, grant, planted_in[tool.name])
                 texts = [{"description": tool.description, "schema": json.dumps(tool.output_schema)}]
-                texts += [_call(tool, owner, arguments, records) for arguments in calls.get(tool.name, ())]
-                for secret, channel in _found(hidden, texts):
+                answers = [each for given in calls.get(tool.name, ()) for each in _call(tool, owner, given, records)]
+                _note(searched, tool.name, answers, [secret for secret in secrets if secret not in hidden])
+                for secret, channel in _found(hidden, [*texts, *answers]):
                     yield Leak(tool.name, grant.level if grant else None, channel, secret.path)
+
+
+def _note(searched: Searched, tool: str, answers: Sequence[Mapping[str, str]], told: Sequence[Secret]) -> None:
+    if any("text" in answer for answer in answers):
+        searched.answered.add(tool)
+    searched.told |= {secret for secret, channel in _found(told, answers) if channel in {"text", "structured part"}}
+
+
+def _untested(shape: Shape, searched: Searched, secrets: Sequence[Secret], may_fail: Collection[str]) -> Iterator[str]:
+    for name in shape.tools:
+        if name not in searched.answered and name not in may_fail:
+            yield f"{name} never answered: each of its calls failed, so nothing of it was searched"
+    for secret in secrets:
+        if secret not in searched.told and secret.rule != Never():
+            yield f"{secret.path} is told nowhere, not even where its rule allows it, so nothing was found out about it"
 
 
 def _found(hidden: Sequence[Secret], texts: Sequence[Mapping[str, str]]) -> Iterator[tuple[Secret, str]]:
@@ -153,7 +192,22 @@ def all_grants(policy: Policy | None) -> Iterator[Grant | None]:
                 yield policy.grant(level, toggles={name: name not in usual.toggles})
 
 
-def _call(tool: Any, owner: object, arguments: Mapping[str, Any], records: "_Records") -> dict[str, str]:
+def _call(tool: Tool, owner: object, arguments: Mapping[str, Any], records: "_Records") -> Iterator[dict[str, str]]:
+    """What leaves by a call, and by those for the pages that follow."""
+    given = dict(arguments)
+    for _ in range(_MOST_PAGES):
+        result, channels = _answer(tool, owner, given, records)
+        yield channels
+        page = (result.structured_content or {}).get(PAGE) if tool.options.page else None
+        if not page or page["next"] is None:
+            return
+        given = {**arguments, "cursor": page["next"]}
+    raise AssertionError(f"{tool.name} has more than {_MOST_PAGES} pages for {arguments}; give it fewer rows")
+
+
+def _answer(
+    tool: Tool, owner: object, arguments: Mapping[str, Any], records: "_Records"
+) -> tuple[CallToolResult, dict[str, str]]:
     logged = _Logged()
     root = logging.getLogger()
     root.addHandler(logged)
@@ -169,7 +223,7 @@ def _call(tool: Any, owner: object, arguments: Mapping[str, Any], records: "_Rec
         "log": "\n".join(logged.lines),
     }
     records.written.clear()
-    return channels
+    return result, channels
 
 
 class _Records:
