@@ -207,7 +207,7 @@ def test_hosts_are_told_by_what_they_show() -> None:
     [
         ("nothing", {}, "there is no such tool. Known tools: list_days, list_events, list_nothing."),
         ("list_events", {}, "it has none. Pass example="),
-        ("list_nothing", {}, "the function that makes it failed with ZeroDivisionError: division by zero. Mend it."),
+        ("list_nothing", {}, "the function that makes it failed with ZeroDivisionError in line"),
         ("list_days", {"value": 5}, "it cannot be answered with: tool list_days returned int in place of Days."),
         ("list_days", {"level": "wide"}, "wide"),
     ],

@@ -50,7 +50,7 @@ LAYERS = (
     {"testing._leaks", "testing._noninterference"},
     {"testing"},
     {"_whole_file"},
-    {"preview._choice", "preview._contrast", "preview._rendering", "preview._gate"},
+    {"preview._choice", "preview._contrast", "preview._rendering", "preview._gate", "preview._revision"},
     {"preview._answer", "preview._form", "preview._saving"},
     {"preview"},
     {"preview._app"},

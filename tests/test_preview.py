@@ -36,7 +36,7 @@ from mcpshape._whole_file import replacing
 from mcpshape.encoders import Json, Toon
 from mcpshape.preview import IN_FORCE, choose, preview_tool
 from mcpshape.preview._choice import flip, list_switches
-from mcpshape.preview._contrast import compare_lines, find_first, list_changes
+from mcpshape.preview._contrast import compare_lines, list_changes
 from mcpshape.preview._form import make_caller
 from mcpshape.preview._saving import SettingsFile
 from mcpshape.testing._leaks import all_grants
@@ -248,13 +248,6 @@ def test_hosts_that_read_the_same_stand_together() -> None:
     assert [name for each in shown for name in each.too_long_for] == ["Cline"]
 
 
-def test_the_first_value_at_a_path_is_found() -> None:
-    """Through lists and objects; null counts for nothing."""
-    assert find_first({"a": [{"b": None}, {"b": 2}]}, "a.b") == 2
-    assert find_first({"a": 1}, "a.b") is None
-    assert find_first({}, "a") is None
-
-
 SETTINGS = """# What may be told.
 level = "strict"  # nobody has decided yet
 
@@ -322,7 +315,7 @@ def test_saving_keeps_everything_else_in_the_file(tmp_path: Path) -> None:
         "level": "open",
         "format": "json",
         "me": ["ada@example.com"],
-        "toggles": {"mails": False},
+        "toggles": {"names": True, "mails": False},
         "tools": {"list_rows": {"budget": {"chars": 8000}}},
         "clients": {"noisy": {"level": "strict"}},
     }
@@ -335,7 +328,7 @@ def test_saving_keeps_everything_else_in_the_file(tmp_path: Path) -> None:
     usual = choose(SHAPE, tool="list_bare", level="open", format="toon")
     file.save(SHAPE, usual, file.review(SHAPE, usual).seen)
     written = tomllib.loads(file.path.read_text(encoding="utf-8"))
-    assert "toggles" not in written
+    assert written["toggles"] == {"names": True, "mails": True}
     assert written["tools"]["list_bare"] == {"format": "toon"}
     assert (
         file.review(SHAPE, usual).seen != file.review(SHAPE, choose(SHAPE)).seen or not file.review(SHAPE, usual).widens
@@ -366,7 +359,7 @@ def test_what_was_saved_is_in_force(
 def test_a_server_without_levels_saves_its_format(tmp_path: Path) -> None:
     """B8: and a format that is set already keeps its options."""
     file = make_file(tmp_path, 'format = { name = "toon", delimiter = "tab" }\n')
-    for name, written in [("toon", {"name": "toon", "delimiter": "tab"}), ("json", "json")]:
+    for name, written in [("toon", {"name": "toon", "delimiter": "tab"}), ("json", {"name": "json"})]:
         choice = choose(tasks, format=name)
         file.save(tasks, choice, file.review(tasks, choice).seen)
         assert tomllib.loads(file.path.read_text(encoding="utf-8")) == {"format": written}

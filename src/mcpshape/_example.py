@@ -1,5 +1,7 @@
 """The example of a tool, and what the tool answers with if it returns it."""
 
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any, Unpack
 
 from mcpshape._call import Call
@@ -8,9 +10,11 @@ from mcpshape._page import Page
 from mcpshape._tokens import Keyring
 from mcpshape._tool import Tool
 from mcpshape.encoders import Encoder
-from mcpshape.errors import DefinitionError, Problem
+from mcpshape.errors import DefinitionError, EncodingError, Problem, ProjectionError, UserError
 from mcpshape.policy import Grant
 from mcpshape.shape import Shape
+
+_WITHOUT_VALUES = (ProjectionError, EncodingError, UserError)
 
 
 def still(shape: Shape, **changes: Unpack[ShapeOptions]) -> Shape:
@@ -45,7 +49,7 @@ def make_example(tool: Tool) -> Any:
     try:
         return tool.options.example()
     except Exception as error:
-        message = f"the function that makes it failed with {type(error).__name__}: {error}."
+        message = f"the function that makes it failed with {_name(error)}."
         raise DefinitionError(tool.name, [Problem("example", message, "Mend it.")]) from error
 
 
@@ -64,6 +68,12 @@ def answer_example(call: Call, tool: Tool, value: Any) -> Page:
         return call.page(tool.plan, value, sends_structured=tool.output_schema is not None)
     except Exception as error:
         remedy = "Pass another example, or mend what the tool returns."
-        raise DefinitionError(
-            tool.name, [Problem("example", f"it cannot be answered with: {error}", remedy)]
-        ) from error
+        # What others raise can hold values of the example.
+        why = str(error) if isinstance(error, _WITHOUT_VALUES) else f"{_name(error)}."
+        raise DefinitionError(tool.name, [Problem("example", f"it cannot be answered with: {why}", remedy)]) from error
+
+
+def _name(error: Exception) -> str:
+    """An exception by its type and where it was raised, without its text."""
+    *_, (frame, line) = walk_tb(error.__traceback__)
+    return f"{type(error).__name__} in line {line} of {Path(frame.f_code.co_filename).name}"

@@ -21,19 +21,31 @@ class Paths:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One field of a plan: its dotted wire name, its rule, and what happens to it."""
+    """One field of a plan: its dotted wire name, its rule, and what happens to it.
+
+    `record` is the key of its DTO class, since several can stand at one path. `gone` is the field whose rows are gone
+    from it, if any.
+    """
 
     path: str
     rule: Rule
     action: Action
+    record: str
+    gone: str | None
 
 
 def list_paths(plan: Plan, grant: Grant | None) -> Paths:
     """The paths under one grant. A type that contains itself is followed once."""
     if ("paths", grant) not in plan.compiled:
-        plan.compiled["paths", grant] = _list({step.path: step.action for step in walk(plan, grant)})
+        # Where several DTO classes have a key, it is told if one of them tells it.
+        steps = sorted(walk(plan, grant), key=lambda step: _told(step.action))
+        plan.compiled["paths", grant] = _list({step.path: step.action for step in steps})
     paths: Paths = plan.compiled["paths", grant]
     return paths
+
+
+def _told(action: Action) -> int:
+    return (not isinstance(action, Drop)) + (not isinstance(action, Drop | Mask))
 
 
 def _list(found: Mapping[str, Action]) -> Paths:
@@ -85,7 +97,8 @@ def _walk(plan: Plan, grant: Grant | None, node: Node, path: str, seen: tuple[Re
         if record in seen:
             continue
         for field in record.fields:
-            step = Step(f"{path}{field.key}", plan.guard(record, field).rule, decide(plan, record, field, grant))
-            yield step
-            if not isinstance(step.action, Drop):
-                yield from _walk(plan, grant, field.node, f"{step.path}.", (*seen, record))
+            guard, action = plan.guard(record, field), decide(plan, record, field, grant)
+            gone = guard.rows.when if guard.rows and guard.hides_rows(grant) else None
+            yield Step(f"{path}{field.key}", guard.rule, action, record.key, gone)
+            if not isinstance(action, Drop):
+                yield from _walk(plan, grant, field.node, f"{path}{field.key}.", (*seen, record))

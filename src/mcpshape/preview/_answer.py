@@ -14,7 +14,7 @@ from mcpshape._paths import list_paths
 from mcpshape._tool import Tool
 from mcpshape.explain import Cost, measure
 from mcpshape.policy import Grant
-from mcpshape.preview._choice import IN_FORCE, Choice
+from mcpshape.preview._choice import IN_FORCE, Choice, make_options
 from mcpshape.preview._contrast import Change, Line, compare_lines, list_changes
 from mcpshape.shape import Shape
 
@@ -127,8 +127,7 @@ def preview_tool(shape: Shape, choice: Choice) -> Preview:
 
 def _under(shape: Shape, choice: Choice, grant: Grant | None) -> Shape:
     """The shape as it would be if what was chosen were its setting."""
-    own: dict[str, Any] = {choice.tool: {"encoder": choice.format}} if choice.format else {}
-    return still(shape, grant=grant, tools=own)
+    return still(shape, **make_options(shape, choice, grant))
 
 
 def _contrast(shape: Shape, choice: Choice, value: Any, call: Call, page: Page) -> Contrast | None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from mcpshape._caller import Caller
 from mcpshape._example import find_tool
-from mcpshape.encoders import name_formats
+from mcpshape._options import ShapeOptions
+from mcpshape.encoders import find_encoder, name_formats
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 from mcpshape.shape import Shape
@@ -70,6 +71,7 @@ def choose(
     grant = shape.grant
     if policy and (level is not None or toggles):
         grant = policy.grant(grant.level if level is None and grant else level, toggles=toggles)
+        _require_on(grant, [name for name, is_on in (toggles or {}).items() if is_on])
     _require(policy, against)
     if format is not None and format not in offered_formats(shape):
         remedy = f"Choose one of: {', '.join(offered_formats(shape))}."
@@ -80,6 +82,23 @@ def choose(
 def offered_formats(shape: Shape) -> list[str]:
     """The names of the formats that an answer can be looked at in."""
     return list(name_formats(shape.encoder, shape.formats))
+
+
+def make_options(shape: Shape, choice: Choice, grant: Grant | None) -> ShapeOptions:
+    """A grant and the format of a choice as options: for its tool, if that has a format of its own, else for all.
+
+    A format that is in force already stays as it is, with its options; another is as a settings file has it by name.
+    """
+    tool, name = shape.tools[choice.tool], choice.format
+    if name is None or name == tool.encoder.name.lower():
+        return {"grant": grant}
+    try:
+        encoder = find_encoder(name)
+    except DefinitionError:
+        encoder = name_formats(shape.encoder, shape.formats)[name]
+    if tool.options.encoder:
+        return {"grant": grant, "tools": {tool.name: {"encoder": encoder}}}
+    return {"grant": grant, "encoder": encoder}
 
 
 def flip(policy: Policy, level: str, on: Collection[str]) -> Grant:
@@ -113,6 +132,17 @@ def _first(shape: Shape) -> str:
         remedy = "Pass example= to shape.tool()."
         raise DefinitionError("preview", [Problem("tools", "none of them has an example.", remedy)])
     return names[0]
+
+
+def _require_on(grant: Grant, names: Collection[str]) -> None:
+    """See that toggles that were asked for are on, which those without what they require are not."""
+    problems = [
+        Problem(f"toggles.{name}", f"it needs {needed}, which is off.", f"Turn {needed} on as well.")
+        for name in names
+        if name not in grant.toggles and (needed := grant.policy.toggles[name].requires)
+    ]
+    if problems:
+        raise DefinitionError("preview", problems)
 
 
 def _require(policy: Policy | None, against: str) -> None:

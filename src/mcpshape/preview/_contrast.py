@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
 from pydantic_core import to_json
 
-from mcpshape._guards import Plan
+from mcpshape._guards import WHOLE, Plan
+from mcpshape._nodes import Choice, Converted, Keyed, Listing, Node, Nullable, Positions, Reference, Root, parts
 from mcpshape._paths import Step, walk
 from mcpshape.policy import Grant
 from mcpshape.rules import Action, Clip, Coarsen, Drop, Handle, Mask, Show, Until
@@ -21,13 +23,15 @@ _MOST_LINES = 2_000
 class Change:
     """A key that is told in another way: what happens to it here and there, in words.
 
-    `is_wider` says whether more is told here; where neither tells more than the other, it does as well.
+    `is_wider` says whether more is told here; where neither tells more than the other, it does as well. `is_of_rows`
+    says that it is about the rows of a list that is told either way.
     """
 
     path: str
     here: str
     there: str
     is_wider: bool
+    is_of_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +47,48 @@ class Line:
         return self.here == self.there
 
 
+Steps = Mapping[tuple[str, str], Step]
+"""The fields of a plan under one grant, by their paths and the keys of their DTO classes."""
+
+
 def list_changes(plan: Plan, here: Grant | None, there: Grant | None) -> list[Change]:
     """The keys to which two grants do different things, by their paths."""
-    before = {step.path: step for step in walk(plan, there)}
-    after = {step.path: step for step in walk(plan, here)}
-    changes = (_change(path, after.get(path), before.get(path)) for path in sorted(before.keys() | after.keys()))
-    return [change for change in changes if change]
+    after, before = ({(step.path, step.record): step for step in walk(plan, grant)} for grant in (here, there))
+    found = (_compare(plan, place, after, before) for place in sorted(before.keys() | after.keys()))
+    return list(dict.fromkeys(change for change in found if change))
 
 
-def _change(path: str, here: Step | None, there: Step | None) -> Change | None:
-    """What differs at a path; a step that is missing is inside of something that is withheld."""
-    words = [_name(step) for step in (here, there)]
-    if words[0] == words[1]:
-        return None
-    width, other = _width(here), _width(there)
-    is_wider = width > other or width == other == _ALTERED
-    return Change(path=path, here=words[0], there=words[1], is_wider=is_wider)
+def _compare(plan: Plan, place: tuple[str, str], after: Steps, before: Steps) -> Change | None:
+    """What differs at a place; a step that is missing is inside of something that is withheld."""
+    here, there = after.get(place), before.get(place)
+    words = [name_action(step.action if step else Drop()) for step in (here, there)]
+    actions = [step.action if step else Drop() for step in (here, there)]
+    for index, steps in enumerate((after, before)):
+        if (successor := _find_successor(plan, place, steps)) is not None:
+            words[index], actions[index] = f"told as {successor.path}", successor.action
+    if words[0] != words[1]:
+        return Change(path=place[0], here=words[0], there=words[1], is_wider=_tells_more(*actions))
+    if here and there and here.gone != there.gone and not isinstance(here.action, Drop):
+        rows = [name_rows(step.gone) for step in (here, there)]
+        return Change(path=place[0], here=rows[0], there=rows[1], is_wider=here.gone is None, is_of_rows=True)
+    return None
 
 
-def _name(step: Step | None) -> str:
-    match step:
-        case None:
-            return name_action(Drop())
-        case Step(path, Until(_, then), Drop()):
+def _find_successor(plan: Plan, place: tuple[str, str], steps: Steps) -> Step | None:
+    """The field that has taken over from one at a place, if one has."""
+    path, key = place
+    match steps.get(place):
+        case Step(_, Until(_, then), Drop()):
+            successor = plan.declared.records[key].field(then)
             holder, dot, _ = path.rpartition(".")
-            return f"told as {holder}{dot}{then}"
+            return steps.get((f"{holder}{dot}{successor.key}", key)) if successor else None
         case _:
-            return name_action(step.action)
+            return None
+
+
+def name_rows(gone: str | None) -> str:
+    """Which rows of a list are told, in words."""
+    return f"without rows where {gone} is true" if gone else "all rows"
 
 
 def name_action(action: Action) -> str:
@@ -89,20 +108,46 @@ def name_action(action: Action) -> str:
             return "told"
 
 
-_ALTERED, _TOLD = 2, 3
+_ALTERED = 2
 
 
-def _width(step: Step | None) -> int:
+def _tells_more(here: Action, there: Action) -> bool:
+    """Whether something can be learnt here that does not follow from what is told there."""
+    match here, there:
+        case Clip(length), Clip(other):
+            return length > other
+        case Coarsen(step), Coarsen(other_step):
+            return not is_coarser(step, other_step)
+        case _:
+            width, other_width = _width(here), _width(there)
+            return width > other_width or width == other_width == _ALTERED
+
+
+def _width(action: Action) -> int:
     """How much is told, roughly."""
-    match step:
-        case Step(_, Until(), Drop()) | Step(_, _, Show()):
-            return _TOLD
-        case Step(_, _, Mask()):
+    match action:
+        case Show():
+            return 3
+        case Mask():
             return 1
-        case None | Step(_, _, Drop()):
+        case Drop():
             return 0
         case _:
             return _ALTERED
+
+
+_MINUTES = {"hour": 60, "day": 1_440, "week": 10_080}
+
+
+def is_coarser(step: str | float, other: str | float) -> bool:
+    """Whether what is rounded to a step follows from the same value rounded to another one: weeks cut months."""
+    if "month" in {step, other}:
+        return step == "month" and other != "week"
+    return _amount(step) % _amount(other) == 0
+
+
+def _amount(step: str | float) -> Decimal:
+    return Decimal(_MINUTES.get(step) or step.removesuffix("min")) if isinstance(step, str) else Decimal(str(step))
 
 
 def compare_lines(here: str, there: str) -> list[Line]:
@@ -114,15 +159,36 @@ def compare_lines(here: str, there: str) -> list[Line]:
 
 
 def _aligned(one: list[str], other: list[str]) -> Iterator[Line]:
-    for _, start, end, first, last in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    # Lines that occur often are no anchors in a long text, or comparing a few hundred of them would take a minute.
+    for _, start, end, first, last in SequenceMatcher(None, one, other, autojunk=True).get_opcodes():
         yield from (Line(*pair) for pair in zip_longest(one[start:end], other[first:last]))
 
 
-def find_first(data: Any, path: str) -> Any:
-    """The first value at a dotted path of a view that is not null; `None` where there is none."""
-    if not path:
-        return data
-    if isinstance(data, list):
-        return next((found for each in data if (found := find_first(each, path)) is not None), None)
-    key, _, rest = path.partition(".")
-    return find_first(data[key], rest) if isinstance(data, Mapping) and key in data else None
+def find_values(plan: Plan, data: Mapping[str, Any], path: str) -> Iterator[Any]:
+    """All values at the path of a field in the data of a view, in order."""
+    return _reach(plan, plan.declared.root, data.get(WHOLE.key) if plan.is_wrapped else data, path)
+
+
+def _reach(plan: Plan, node: Node, value: Any, path: str) -> Iterator[Any]:
+    match node:
+        case Reference(key) if isinstance(value, Mapping):
+            for field in plan.declared.records[key].fields:
+                rest = path.removeprefix(field.key)
+                if field.key in value and path == field.key:
+                    yield value[field.key]
+                elif field.key in value and path.startswith(field.key) and rest.startswith("."):
+                    yield from _reach(plan, field.node, value[field.key], rest[1:])
+        case Keyed(_, values) if isinstance(value, Mapping):
+            for each in value.values():
+                yield from _reach(plan, values, each, path)
+        case Listing(items) if isinstance(value, list):
+            for each in value:
+                yield from _reach(plan, items, each, path)
+        case Positions(nodes) if isinstance(value, list):
+            for inner, each in zip(nodes, value, strict=False):
+                yield from _reach(plan, inner, each, path)
+        case Nullable() | Root() | Converted() | Choice():
+            for inner in parts(node):
+                yield from _reach(plan, inner, value, path)
+        case _:
+            return

@@ -14,7 +14,9 @@ _BRIEF = 120
 
 def render(page: str, **values: Any) -> str:
     """A page with its values."""
-    return _environment().get_template(page).render(values)
+    text = _environment().get_template(page).render(values)
+    # The name of a file can hold bytes that are no text.
+    return text.encode(errors="replace").decode()
 
 
 def render_markdown(text: str) -> Markup:

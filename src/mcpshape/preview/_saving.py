@@ -1,45 +1,50 @@
 """A choice as a setting: what would newly leave with it, and how it comes into the settings file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-from tomlkit.container import Container
-from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AbstractTable
+from pydantic_core import to_json
 
 from mcpshape._example import answer_example, make_example, open_example, still
 from mcpshape._file import parse, see
-from mcpshape._settings import Settings
-from mcpshape._tool import Tool
+from mcpshape._settings import Settings, read_environment
 from mcpshape._whole_file import replacing
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant
-from mcpshape.preview._choice import Choice
-from mcpshape.preview._contrast import Change, find_first, list_changes
+from mcpshape.preview._choice import Choice, make_options
+from mcpshape.preview._contrast import Change, find_values, list_changes
+from mcpshape.preview._revision import Edit, replace_format, revise
 from mcpshape.settings import follow
 from mcpshape.shape import Shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Widened:
-    """A key that would leave, or leave with more, of one tool, and the first value that its example has there."""
+    """A key that would leave, or leave with more, of one tool, and the first value in its example that is new there.
+
+    `has_example` is false where there is no example to take it from.
+    """
 
     tool: str
     change: Change
     example: Any
+    has_example: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What saving a choice would do; `seen` tells the content of the file that this was found with."""
+    """What saving a choice would do; `seen` tells the content of the file that this was found with.
+
+    `format` is `None` where it stays, `format_of` names the one tool that it is set for; without it, it is for all.
+    """
 
     level: str | None
     toggles: Sequence[str]
     format: str | None
+    format_of: str | None
     widened: Sequence[Widened]
     narrowed: Sequence[tuple[str, Change]]
     newly_structured: Sequence[str]
@@ -67,34 +72,41 @@ class SettingsFile:
         Raises:
             DefinitionError: They cannot hold.
         """
-        return self._under(shape, self.path if self.path.exists() else None)
+        return self._under(shape, self.path if self._is_there() else None)
 
     def own_keys(self) -> list[str]:
         """The keys at the top that are no settings."""
-        written = parse(self.path, see(self.path)) if self.path.exists() else {}
-        return sorted(written.keys() - Settings.model_fields.keys())
+        return sorted(self._written().keys() - Settings.model_fields.keys())
 
     def review(self, shape: Shape, choice: Choice) -> Review:
         """What saving a choice would do to the answers of all tools.
 
         Raises:
-            DefinitionError: The settings of now cannot hold, or an example cannot be made.
+            DefinitionError: The settings of now cannot hold.
         """
+        # Taken first: what changes after it is not written over, since it was not looked at.
+        seen = self._seen()
         before = self.apply(shape)
-        after = before.using(grant=choice.grant, **_formatted(before, choice))
-        changes = [(name, change) for name in after.tools for change in _changes(name, before, after)]
+        changed = make_options(before, choice, choice.grant)
+        after = before.using(**changed)
+        changes = {name: _changes(name, before, after) for name in after.tools}
         return Review(
             level=choice.grant.level if choice.grant else None,
             toggles=sorted(choice.grant.toggles) if choice.grant else (),
-            format=choice.format,
-            widened=[_widened(still(after), name, change) for name, change in changes if change.is_wider],
-            narrowed=[(name, change) for name, change in changes if not change.is_wider],
+            format=choice.format if {"encoder", "tools"} & changed.keys() else None,
+            format_of=choice.tool if "tools" in changed else None,
+            widened=[
+                each
+                for name, found in changes.items()
+                for each in _widened(name, before, after, [change for change in found if change.is_wider])
+            ],
+            narrowed=[(name, change) for name, found in changes.items() for change in found if not change.is_wider],
             newly_structured=[
                 name
                 for name, tool in after.tools.items()
                 if tool.output_schema and not before.tools[name].output_schema
             ],
-            seen=self._seen(),
+            seen=seen,
         )
 
     def save(self, shape: Shape, choice: Choice, seen: str) -> None:
@@ -108,22 +120,61 @@ class SettingsFile:
         Raises:
             DefinitionError: The file has changed since, is broken, cannot be written, or would not be in force.
         """
-        if self._seen() != seen:
-            raise self._refused("it has changed since you looked.", "Look at the list again, then save.")
-        document = self._read()
-        _revise(document, self.apply(shape).tools[choice.tool], choice)
-        with replacing(self.path, tomlkit.dumps(document).encode()) as candidate:
-            now = self._under(shape, candidate)
-            if now.grant != choice.grant or choice.format not in {None, now.tools[choice.tool].encoder.name.lower()}:
+        before = self.apply(shape)
+        self._require_unchanged(seen)
+        edits = self._edits(before, choice)
+        if not edits:
+            return
+        try:
+            content = revise(self.path.read_bytes() if self._is_there() else b"", edits)
+        except (OSError, ValueError) as error:
+            by_hand = "; ".join(str(edit) for edit in edits if edit.value is not None)
+            raise self._refused("this cannot be written into it.", f"Write it by hand: {by_hand}.") from error
+        with replacing(self.path, content) as candidate:
+            if not self._would_hold(shape, choice, candidate):
                 remedy = f"Change what begins with {self.prefix} there."
                 raise self._refused("the environment goes before it.", remedy)
+            self._require_unchanged(seen)
 
-    def _read(self) -> tomlkit.TOMLDocument:
+    def _would_hold(self, shape: Shape, choice: Choice, candidate: Path) -> bool:
+        """Whether a choice is in force with a file that holds it."""
         try:
-            written = self.path.read_text(encoding="utf-8-sig") if self.path.exists() else ""
-            return tomlkit.parse(written)
-        except (OSError, UnicodeDecodeError, TOMLKitError) as error:
-            raise self._refused(f"it cannot be read ({type(error).__name__}).", "Mend it.") from error
+            now = self._under(shape, candidate)
+        except DefinitionError:
+            if self._environment():
+                return False
+            raise
+        return now.grant == choice.grant and choice.format in {None, now.tools[choice.tool].encoder.name.lower()}
+
+    def _environment(self) -> dict[str, Any]:
+        return read_environment(self.prefix, frozenset())[0]
+
+    def _edits(self, before: Shape, choice: Choice) -> list[Edit]:
+        """What is to be written: nothing of what the environment has set and the choice leaves as it is."""
+        written, edits = self._written(), list[Edit]()
+        has_own = self._environment().keys() & {"level", "toggles"}
+        if choice.grant and not (has_own and choice.grant == before.grant):
+            edits.append(Edit(("level",), choice.grant.level))
+            edits += _flips(choice.grant, written.get("toggles", {}))
+        match make_options(before, choice, None):
+            case {"tools": _}:
+                edits += replace_format(written, ("tools", choice.tool, "format"), choice.format or "")
+            case {"encoder": _}:
+                edits += replace_format(written, ("format",), choice.format or "")
+        return edits
+
+    def _written(self) -> dict[str, Any]:
+        return parse(self.path, see(self.path)) if self._is_there() else {}
+
+    def _is_there(self) -> bool:
+        """Whether something is at the path, be it nothing that can be read."""
+        try:
+            self.path.stat()
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return True
 
     def _under(self, shape: Shape, path: Path | None) -> Shape:
         return follow(shape, path, prefix=self.prefix, others=self.own_keys()).current()
@@ -131,29 +182,26 @@ class SettingsFile:
     def _seen(self) -> str:
         try:
             return sha256(self.path.read_bytes()).hexdigest()
-        except OSError:
-            return ""
+        except OSError as error:
+            return type(error).__name__
+
+    def _require_unchanged(self, seen: str) -> None:
+        if self._seen() != seen:
+            raise self._refused("it has changed since you looked.", "Look at the list again, then save.")
 
     def _refused(self, message: str, remedy: str) -> DefinitionError:
         return DefinitionError(f"settings {self.path}", [Problem("file", message, remedy)])
 
 
-def _revise(document: tomlkit.TOMLDocument, tool: Tool, choice: Choice) -> None:
-    """Put a choice in the place of what was set; a format with options of its own stays where it is the same."""
-    if choice.grant:
-        document["level"] = choice.grant.level
-        _set_toggles(document, _flips(choice.grant))
-    if choice.format and choice.format != tool.encoder.name.lower():
-        _put(document, ("tools", tool.name, "format") if tool.options.encoder else ("format",), choice.format)
+def _flips(grant: Grant, written: Mapping[str, Any]) -> Iterator[Edit]:
+    """The toggles that are not as the level usually has them, and those that the file has, each as it is to be.
 
-
-def _formatted(shape: Shape, choice: Choice) -> dict[str, Any]:
-    """The format of a choice as an option: that of the tool, if it has one of its own, else that of the server."""
-    if choice.format is None:
-        return {}
-    if shape.tools[choice.tool].options.encoder:
-        return {"tools": {choice.tool: {"encoder": choice.format}}}
-    return {"encoder": choice.format}
+    None is taken out of the file, since what is said of it there would go as well.
+    """
+    usual = grant.policy.grant(grant.level).toggles
+    for name in grant.policy.toggles:
+        if name in written or name in usual ^ grant.toggles:
+            yield Edit(("toggles", name), name in grant.toggles)
 
 
 def _changes(name: str, before: Shape, after: Shape) -> list[Change]:
@@ -163,40 +211,32 @@ def _changes(name: str, before: Shape, after: Shape) -> list[Change]:
     here, there = (each.grant & cap if each.grant and cap else each.grant for each in (after, before))
     changes = list_changes(tool.plan, here, there)
     holders = {change.path.rpartition(".")[0] for change in changes}
-    return [change for change in changes if change.path not in holders]
+    return [change for change in changes if change.path not in holders or change.is_of_rows]
 
 
-def _widened(shape: Shape, name: str, change: Change) -> Widened:
-    tool = shape.tools[name]
-    if tool.options.example is None:
-        return Widened(tool=name, change=change, example=None)
-    data = answer_example(open_example(shape, tool, grant=shape.grant), tool, make_example(tool)).view.data
-    return Widened(
-        tool=name,
-        change=change,
-        example=find_first(data, f"result.{change.path}" if tool.plan.is_wrapped else change.path),
-    )
+def _widened(name: str, before: Shape, after: Shape, changes: Sequence[Change]) -> Iterator[Widened]:
+    """The changes of one tool with what its example would tell of each that it does not tell now."""
+    shapes = (before, after) if changes else ()
+    was, would_be = [_answer(shape, name) for shape in shapes] or (None, None)
+    for change in changes:
+        known, new = (_values(after, name, data, change) for data in (was, would_be))
+        told = {to_json(value) for value in known}
+        first = next((each for each in new if each is not None), None)
+        example = next((each for each in new if each is not None and to_json(each) not in told), first)
+        yield Widened(tool=name, change=change, example=example, has_example=would_be is not None)
 
 
-def _flips(grant: Grant) -> dict[str, bool]:
-    """The toggles that are not as the level usually has them."""
-    usual, offered = grant.policy.grant(grant.level).toggles, grant.policy.widest(grant.level).toggles
-    return {name: name in grant.toggles for name in grant.policy.toggles if name in offered & (usual ^ grant.toggles)}
+def _answer(shape: Shape, name: str) -> Mapping[str, Any] | None:
+    """The data that a tool answers its example with; `None` where there is no example, or none that works."""
+    served = still(shape)
+    tool = served.tools[name]
+    try:
+        call = open_example(served, tool, grant=served.grant)
+        return answer_example(call, tool, make_example(tool)).view.data
+    except DefinitionError:
+        return None
 
 
-def _set_toggles(document: tomlkit.TOMLDocument, flips: Mapping[str, bool]) -> None:
-    if not flips:
-        document.pop("toggles", None)
-        return
-    table = document.setdefault("toggles", tomlkit.inline_table())
-    for name in [name for name in table if name not in flips]:
-        del table[name]
-    table.update(flips)
-
-
-def _put(document: Container | AbstractTable | Any, place: Sequence[str], value: str) -> None:
-    key, *rest = place
-    if rest:
-        _put(document.setdefault(key, tomlkit.table()), rest, value)
-    else:
-        document[key] = value
+def _values(shape: Shape, name: str, data: Mapping[str, Any] | None, change: Change) -> list[Any]:
+    found = list(find_values(shape.tools[name].plan, data or {}, change.path))
+    return [row for rows in found if isinstance(rows, list) for row in rows] if change.is_of_rows else found
