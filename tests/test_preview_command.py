@@ -90,6 +90,20 @@ def test_the_text_has_all_parts(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (["calendar_server:shape", "--settings", "."], "cannot be read"),
         (["calendar_server:shape", "--tool", "nothing"], "there is no such tool"),
         (["nowhere:shape"], "there is no module nowhere"),
+        (["test_preview_command:nothing"], "test_preview_command has no nothing; name its Shape"),
+        (["calendar_server:shape", "--port", "-1"], "--port"),
+        (["calendar_server:shape", "--port", "99999"], "--port"),
+        (["calendar_server:shape", "--settings", "x" * 300], "it cannot be read"),
+        (["calendar_server:shape", "--settings", "/dev/null/x.toml"], "it cannot be read"),
+        (["calendar_server:shape", "--prefix", "OURS_"], "--prefix is of use with --settings alone"),
+        (["calendar_server:shape", "--on", "notes", "--off", "notes"], "notes cannot be both on and off"),
+        (
+            ["calendar_server:shape", "--level", "standard", "--off", "attendee_names", "--on", "attendee_emails"],
+            "it needs attendee_names, which is off",
+        ),
+        (["calendar_server:shape", "--client", "\udcff"], "its name is no Unicode"),
+        (["calendar_server:shape", "--tool", "\udcff"], "there is no such tool"),
+        (["\udcff:shape"], "there is no module"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,3 +148,72 @@ def test_the_how_to_opens_the_page_and_has_its_pictures(tmp_path: Path, capsys: 
     pictures = re.findall(r"!\[.+\]\((.+)\)", text)
     assert len(pictures) == 3
     assert all((page.parent / picture).read_bytes().startswith(b"\x89PNG") for picture in pictures)
+
+
+BROKEN = """
+from typing import Annotated
+from mcpshape import Mask, Policy, Shape, Since
+from pydantic import BaseModel
+
+class Told(BaseModel):
+    x: Annotated[str, Since("open", below=Mask("[hidden] :lock: " + "m" * 300))]
+
+shape = Shape(Policy(levels=("strict", "open")), encoder="toon")
+
+@shape.tool(example=lambda: Told(x="Zo\u00eb :smile:"))
+def get_it() -> Told:
+    "Get it."
+
+@shape.tool(example=lambda: open("hunter2"))
+def get_more() -> Told:
+    "Get more."
+"""
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mcpshape", "preview", *arguments]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_text_is_printed_as_it_is(tmp_path: Path) -> None:
+    """Brackets, names of emoji and long masks in the table too; where a terminal has no such letters, it says so."""
+    (tmp_path / "broken_place.py").write_text(BROKEN, encoding="utf-8")
+    printed = run(tmp_path, "broken_place:shape", "--text", "--level", "open").stdout
+    assert 'x: "Zo\u00eb :smile:"' in printed
+    assert "masked as [hidden] :lock:" in printed
+    assert printed.count("m") >= 600
+    narrow = run(tmp_path, "broken_place:shape", "--text", "--level", "open", PYTHONIOENCODING="ascii")
+    assert (narrow.returncode, narrow.stderr.splitlines()) == (
+        2,
+        ["mcpshape: not all of the output can be written as ascii; set PYTHONIOENCODING=utf-8"],
+    )
+    told = run(tmp_path, "broken_place:shape", "--json", "--level", "open", PYTHONIOENCODING="ascii")
+    assert json.loads(told.stdout)["data"] == {"x": "Zo\u00eb :smile:"}
+
+
+def test_what_others_raise_is_named_without_its_text(tmp_path: Path) -> None:
+    """An example that fails may say in its exception what nobody is to see; an import says what its author has to."""
+    (tmp_path / "broken_place.py").write_text(BROKEN, encoding="utf-8")
+    (tmp_path / "broken_import.py").write_text("shape = 1 .shape", encoding="utf-8")
+    failed = run(tmp_path, "broken_place:shape", "--text", "--tool", "get_more")
+    assert failed.returncode == 2
+    assert "failed with FileNotFoundError in line 15 of broken_place.py. Mend it." in failed.stderr
+    assert "hunter2" not in failed.stderr + failed.stdout
+    (line,) = run(tmp_path, "broken_import:shape", "--text").stderr.splitlines()
+    assert "broken_import cannot be imported: AttributeError: 'int' object has no attribute 'shape'" in line
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are Unicode")
+def test_a_settings_file_whose_name_is_no_text_can_be_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its bytes are its name all the same."""
+    path = tmp_path / "\udcff.toml"
+    path.write_text('level = "minimal"\n', encoding="utf-8")
+    main(["preview", "calendar_server:shape", "--json", "--settings", str(path)])
+    assert json.loads(capsys.readouterr().out)["level"] == "minimal"

@@ -39,5 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Whoever reads has read enough; without this, Python complains once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
+    except UnicodeEncodeError as error:
+        refuse(f"not all of the output can be written as {error.encoding}; set PYTHONIOENCODING=utf-8")
     except CycloptsError as error:
         refuse(" ".join(str(error).split()))

@@ -26,15 +26,16 @@ def load(place: str, what: str) -> Any:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        return getattr(importlib.import_module(name), attribute)
+        module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         refuse(f"there is no module {error.name}; run this where it can be imported")
-    except AttributeError:
-        refuse(f"{name} has no {attribute}; name its {what}")
     except DefinitionError as error:
         refuse(f"{name} cannot be imported: {error.where}", error.problems)
     except (Exception, SystemExit) as error:
         refuse(f"{name} cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}")
+    if not hasattr(module, attribute):
+        refuse(f"{name} has no {attribute}; name its {what}")
+    return getattr(module, attribute)
 
 
 def refuse(message: str, problems: Sequence[Problem] = ()) -> NoReturn:
@@ -42,7 +43,8 @@ def refuse(message: str, problems: Sequence[Problem] = ()) -> NoReturn:
     if len(problems) == 1:
         message, problems = f"{message}: {problems[0]}", ()
     told = "\n".join([message, *(f"  {problem}" for problem in problems)])
-    print(f"mcpshape: {told}", file=sys.stderr)  # noqa: T201
+    # An argument can hold bytes that are no text.
+    print(f"mcpshape: {told.encode(errors='backslashreplace').decode()}", file=sys.stderr)  # noqa: T201
     raise SystemExit(2)
 
 

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from mcpshape.cli._place import load_shape, refuse, refusing
 from mcpshape.preview import IN_FORCE, Contrast, Preview, Shown, choose, preview_tool
 
+_PREFIX = "MCPSHAPE_"
 _WIDTH = 120
 _READS = {"text": "the text", "structured": "the structured part", "both": "both", "result": "the whole result as JSON"}
 
@@ -26,8 +27,12 @@ def preview(
     /,
     *,
     settings: Annotated[Path | None, Parameter(help="The settings file of the server, also to save to.")] = None,
-    prefix: Annotated[str, Parameter(help="How the environment variables of its settings begin.")] = "MCPSHAPE_",
-    port: Annotated[int, Parameter(help="The port of the page; one that is free unless given.")] = 0,
+    prefix: Annotated[
+        str | None, Parameter(help="How the environment variables of its settings begin; MCPSHAPE_ unless given.")
+    ] = None,
+    port: Annotated[
+        int, Parameter(help="The port of the page; one that is free unless given.", validator=Number(gte=0, lte=65_535))
+    ] = 0,
     as_text: Annotated[bool, Parameter(name="--text", negative="", help="Print it, without a page.")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for programs.")] = False,
     tool: Annotated[str | None, Parameter(help="The tool to begin with.")] = None,
@@ -55,8 +60,13 @@ def preview(
         from mcpshape.preview._server import serve
     except ModuleNotFoundError as error:
         refuse(f"{error.name} is not installed; install mcpshape-output[preview]")
+    if prefix is not None and settings is None:
+        refuse("--prefix is of use with --settings alone; add the settings file, be it one that is yet to come")
+    if both := sorted({*on} & {*off}):
+        refuse(f"{both[0]} cannot be both on and off; leave out one of --on and --off")
     with refusing():
-        desk = Desk(found, shape, SettingsFile(settings, prefix) if settings else None)
+        file = SettingsFile(settings, _PREFIX if prefix is None else prefix) if settings else None
+        desk = Desk(found, shape, file)
         choice = choose(
             desk.now(),
             tool=tool,
@@ -79,13 +89,13 @@ def _invite(address: str) -> None:
 
 def _tell(preview: Preview, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(preview.to_dict(), indent=2, ensure_ascii=False))  # noqa: T201
+        print(json.dumps(preview.to_dict(), indent=2))  # noqa: T201
     else:
         _print(preview)
 
 
 def _print(preview: Preview) -> None:
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False, markup=False)
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False, markup=False, emoji=False)
     level = f" at {preview.level}" if preview.level else ""
     sent = "text alone" if preview.structured is None else "text and structuredContent"
     console.print(f"{preview.tool}{level}: {preview.format}, {sent}.")
@@ -121,9 +131,9 @@ def _compare(console: Console, contrast: Contrast) -> None:
     if contrast.changes:
         table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
         for name in ("Key", "Here", "There"):
-            table.add_column(name)
+            table.add_column(name, overflow="fold")
         for change in contrast.changes:
-            table.add_row(*map(escape, (change.path, change.here, change.there)))
+            table.add_row(*map(Text, (change.path, change.here, change.there)))
         console.print(table)
     for line in contrast.lines:
         for mark, style, text in (("-", "red", line.there), ("+", "green", line.here)):

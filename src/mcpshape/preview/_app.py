@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, QueryParams
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -96,8 +96,11 @@ def _reading(desk: Desk) -> Callable[[Request], Awaitable[Response]]:
 
 def _writing(act: Callable[[FormData], Response]) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        async with request.form(max_files=0, max_fields=_MOST_FIELDS) as sent:
-            return await run_in_threadpool(_or_refusal, partial(act, sent))
+        try:
+            async with request.form(max_files=0, max_fields=_MOST_FIELDS) as sent:
+                return await run_in_threadpool(_or_refusal, partial(act, sent))
+        except ClientDisconnect:
+            return Response(status_code=400)
 
     return answer
 

@@ -1,5 +1,6 @@
 """The form of the page: what it offers for a shape, and the choice that it sends back."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
@@ -15,6 +16,8 @@ ANOTHER = "another one"
 """The name of a caller whom the settings do not name."""
 NOBODY = "nobody"
 """What stands for a caller without a name."""
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +96,13 @@ def read_caller(signed_in: str, client: str) -> Caller:
 
 
 def make_caller(*, principal: str | None = None, scope: str | None = None, client: str | None = None) -> Caller:
-    """A caller by what is known of it; whoever has a scope has a token, and so is some principal."""
+    """A caller by what is known of it; whoever has a scope has a token, and so is some principal.
+
+    Raises:
+        DefinitionError: A name is no Unicode.
+    """
+    if any(_SURROGATES.search(name or "") for name in (principal, scope, client)):
+        raise DefinitionError("preview", [Problem("caller", "its name is no Unicode.", "Write it as UTF-8.")])
     principal = ANOTHER if principal is None and scope is not None else principal
     return Caller(principal=principal, scopes=frozenset({scope} if scope else ()), client=client)
 

@@ -17,6 +17,7 @@ _HEADERS = {
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
 }
+_USUAL_PORT = 80
 _OWN_SITES = ("none", "same-origin")
 _REFUSED = "Not here. Open the address that the command mcpshape preview has printed.\n"
 
@@ -46,7 +47,9 @@ class Gate:
 
     def _admits(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
-        hosts = [f"{name}:{self.port}" for name in ("127.0.0.1", "localhost")]
+        # Browsers leave out the usual port.
+        place = "" if self.port == _USUAL_PORT else f":{self.port}"
+        hosts = [f"{name}{place}" for name in ("127.0.0.1", "localhost")]
         if headers.get("host") not in hosts or not self._knows_token(scope["path"]):
             return False
         origin = headers.get("origin")
@@ -55,4 +58,5 @@ class Gate:
         return origin == f"http://{headers['host']}"
 
     def _knows_token(self, path: str) -> bool:
-        return compare_digest(path.split("/")[1].encode(), self.token.encode())
+        first = path.removeprefix("/").partition("/")[0]
+        return path.startswith("/") and compare_digest(first.encode(), self.token.encode())

@@ -10,6 +10,9 @@ from markdown_it.rules_core import StateCore
 from markupsafe import Markup
 
 _BRIEF = 120
+# Of more, rendering could take minutes.
+_MOST_RENDERED = 50_000
+_FIRST_LEVEL, _LAST_LEVEL = 3, 6
 
 
 def render(page: str, **values: Any) -> str:
@@ -20,7 +23,12 @@ def render(page: str, **values: Any) -> str:
 
 
 def render_markdown(text: str) -> Markup:
-    """Markdown as a host would show it; HTML in it is text, images are links, and links name their target."""
+    """Markdown as a host would show it; HTML in it is text, images are links, and links name their target.
+
+    Headings begin at the third level, as parts of the page. The end of a very long text is left out.
+    """
+    if len(text) > _MOST_RENDERED:
+        text = text[: text.rfind("\n", 0, _MOST_RENDERED) + 1 or _MOST_RENDERED]
     # The source is text of others: markdown-it escapes it, and nothing here makes an element of it but what is listed.
     return Markup(_markdown().render(text))  # noqa: S704
 
@@ -46,6 +54,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"markdown": render_markdown, "indented": indent, "brief": abridge}
+    environment.globals["most_rendered"] = _MOST_RENDERED
     return environment
 
 
@@ -53,7 +62,16 @@ def _environment() -> Environment:
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
     markdown.core.ruler.push("inert_links", _disarm)
+    markdown.core.ruler.push("lower_headings", _lower)
     return markdown
+
+
+def _lower(state: StateCore) -> None:
+    """Let headings stand below those of the page."""
+    headings = [token for token in state.tokens if token.type in {"heading_open", "heading_close"}]
+    levels = [int(token.tag[1:]) for token in headings]
+    for token, level in zip(headings, levels, strict=True):
+        token.tag = f"h{min(_LAST_LEVEL, level - min(levels) + _FIRST_LEVEL)}"
 
 
 def _disarm(state: StateCore) -> None:

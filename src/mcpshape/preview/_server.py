@@ -10,6 +10,8 @@ from mcpshape.errors import DefinitionError, Problem
 from mcpshape.preview._app import Desk, make_app
 
 _HOST = "127.0.0.1"
+_PATIENCE = 2
+"""Seconds that a client which is slow to send or to read can hold up the end."""
 
 
 def serve(desk: Desk, *, port: int, tell: Callable[[str], object]) -> None:
@@ -40,4 +42,15 @@ def serve(desk: Desk, *, port: int, tell: Callable[[str], object]) -> None:
 def prepare(desk: Desk, listening: socket.socket, token: str) -> Server:
     """A server of the page for a socket; it speaks HTTP alone and writes no log, which would hold the token."""
     app = make_app(desk, port=listening.getsockname()[1], token=token)
-    return Server(Config(app, access_log=False, log_level="warning", lifespan="off", ws="none", server_header=False))
+    return Server(
+        Config(
+            app,
+            access_log=False,
+            log_level="warning",
+            lifespan="off",
+            ws="none",
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=_PATIENCE,
+        )
+    )

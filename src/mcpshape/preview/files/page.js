@@ -14,7 +14,9 @@ async function show(address) {
     return;
   }
   const focused = document.activeElement?.id;
+  const open = [...document.querySelectorAll("details[open]")].map((part) => part.id);
   for (const part of shown) document.querySelector(part).replaceWith(page.querySelector(part));
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   document.title = page.title;
   document.getElementById("status").textContent = page.title;
   if (focused) document.getElementById(focused)?.focus();
