@@ -15,7 +15,7 @@ PACKAGE = Path(mcpshape.__file__).parent
 LAYERS = (
     {"errors", "_nodes", "_shaped", "_hosts", "_caller", "encoders._prose", "encoders._meter"},
     {"_budget", "_values", "_cleaning", "_coarse", "_tokens", "rules", "encoders._escaping"},
-    {"_markers", "_foreign", "_plain", "_constants", "_scope", "policy", "encoders._filters"},
+    {"_telling", "_markers", "_foreign", "_plain", "_constants", "_scope", "policy", "encoders._filters"},
     {"_declared", "_guards", "_narrowing", "encoders._rewriter"},
     {"_leaves", "_classes", "_layout", "encoders._sandbox"},
     {"_problems", "encoders._places", "encoders._findings", "encoders._sources"},

@@ -330,7 +330,7 @@ CHANGES: Changes = {
         Annotated[datetime, Ladder({"strict": Coarsen("day"), "minimal": Coarsen("hour"), "standard": Show()})],
         Annotated[datetime, Ladder({"strict": Coarsen("30min"), "standard": Show()})],
         (
-            "now leaves rounded down by 30min at strict; the lock has it rounded down by day there "
+            "now leaves rounded down to 30min at strict; the lock has it rounded down to day there "
             "and shown from standard on."
         ),
     ),
@@ -338,7 +338,7 @@ CHANGES: Changes = {
     "steps that are neither": (
         Annotated[int, Coarsen(10)],
         Annotated[int, Coarsen(15)],
-        "now leaves rounded down by 15 at strict; the lock has it rounded down by 10 there.",
+        "now leaves rounded down to 15 at strict; the lock has it rounded down to 10 there.",
     ),
     "rows are there earlier": (
         Annotated[list[Row], Rows("standard", when="is_private")],

@@ -195,7 +195,7 @@ def test_a_comparison_names_what_differs() -> None:
         "rows.name": ("told", "withheld"),
         "rows.mail": ("told", "withheld"),
         "rows.place": ("cut to 5 characters", "withheld"),
-        "rows.day": ("told", "coarsened to month"),
+        "rows.day": ("told", "rounded down to month"),
         "rows.number": ("told", "masked as 0"),
     }
     assert all(change.is_wider for change in seen.contrast.changes)
@@ -288,7 +288,7 @@ def test_saving_says_first_what_would_newly_leave(tmp_path: Path) -> None:
         ("list_rows", "rows.title"): ("masked as [Row]", "told", "One"),
         ("list_rows", "rows.name"): ("withheld", "told", "Ada"),
         ("list_rows", "rows.place"): ("withheld", "cut to 5 characters", "Here"),
-        ("list_rows", "rows.day"): ("coarsened to month", "told", "2026-03-04"),
+        ("list_rows", "rows.day"): ("rounded down to month", "told", "2026-03-04"),
         ("list_rows", "rows.number"): ("masked as 0", "told", 1),
         ("list_bare", "title"): ("masked as [Row]", "told", "One"),
         ("list_bare", "name"): ("withheld", "told", "Ada"),
@@ -296,7 +296,7 @@ def test_saving_says_first_what_would_newly_leave(tmp_path: Path) -> None:
         ("get_row", "title"): ("masked as [Row]", "told", None),
         ("get_row", "name"): ("withheld", "told", None),
         ("get_row", "place"): ("withheld", "cut to 5 characters", None),
-        ("get_row", "day"): ("coarsened to month", "told", None),
+        ("get_row", "day"): ("rounded down to month", "told", None),
         ("get_row", "number"): ("masked as 0", "told", None),
     }
     back = make_file(tmp_path, 'level = "open"').review(SHAPE, choose(SHAPE, level="strict"))

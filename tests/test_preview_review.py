@@ -26,9 +26,10 @@ from mcpshape import (
     When,
 )
 from mcpshape._paths import list_paths
+from mcpshape._telling import tells_no_more
 from mcpshape.encoders import Json, Toon
 from mcpshape.preview import choose, preview_tool
-from mcpshape.preview._contrast import Change, compare_lines, is_coarser, list_changes
+from mcpshape.preview._contrast import Change, compare_lines, list_changes
 from mcpshape.preview._saving import Review, SettingsFile
 
 POLICY = Policy(levels=("strict", "minimal", "open"))
@@ -235,10 +236,16 @@ def test_steps_are_compared_by_what_follows_from_them() -> None:
     assert widths("strict", "minimal") == {"text": False, "day": True, "at": False, "price": False, "mask": False}
     assert widths("open", "minimal") == {"text": False, "day": True, "at": False, "price": False, "mask": True}
     assert widths("open", "strict") == {"text": True, "day": True, "at": False, "price": True, "mask": True}
-    assert is_coarser("month", "15min")
-    assert is_coarser("week", "hour")
-    assert not is_coarser("month", "week")
-    assert not is_coarser("20min", "15min")
+
+
+@pytest.mark.parametrize(
+    ("step", "finer", "follows"),
+    [("month", "15min", True), ("week", "hour", True), ("month", "week", False), ("20min", "15min", False)]
+    + [("hour", 5, False), (5, "hour", False), (float("inf"), 5, False), (0.3, 0.1, True)],
+)
+def test_a_step_follows_from_one_that_ends_where_it_does(step: Any, finer: Any, follows: bool) -> None:
+    """Weeks cut months, and what is no time cannot be held against one."""
+    assert tells_no_more(Coarsen(step), Coarsen(finer)) == follows
 
 
 class Taken(BaseModel):

@@ -1,12 +1,9 @@
 """What becomes of one path under a grant, and which of two outcomes tells more."""
 
 from dataclasses import dataclass
-from fractions import Fraction
-from math import isfinite
 
-from mcpshape.rules import Action, Clip, Coarsen, Drop, Mask, Show
-
-_MINUTES = {"hour": 60, "day": 24 * 60, "week": 7 * 24 * 60, "month": 24 * 60}
+from mcpshape._telling import tells_no_more
+from mcpshape.rules import Action, Drop, Show
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +22,7 @@ class Outcome:
         return self.action == Drop() or (
             other.without in {None, self.without}
             and other.capped in {None, self.capped}
-            and _is_within(self.action, other.action)
+            and tells_no_more(self.action, other.action)
         )
 
 
@@ -38,33 +35,3 @@ def join(one: Outcome, other: Outcome) -> Outcome:
     if one.tells_no_more_than(other):
         return other
     return one if other.tells_no_more_than(one) else WHOLE
-
-
-def _is_within(action: Action, other: Action) -> bool:
-    """Whether an action tells no more than another one. A mask tells nothing of the value, so any two are alike."""
-    match action, other:
-        case _, Show():
-            return True
-        case _, Drop():
-            return False
-        case Mask(), _:
-            return True
-        case Clip(length), Clip(most):
-            return length <= most
-        case Coarsen(step), Coarsen(finest):
-            return step == finest or _is_coarser(step, finest)
-        case _:
-            return action == other
-
-
-def _is_coarser(step: str | float, finer: str | float) -> bool:
-    """Whether each value in coarse steps follows from the one in finer steps, because these end where those do."""
-    if isinstance(step, str) and isinstance(finer, str):
-        return finer not in {"week", "month"} and _minutes(step) % _minutes(finer) == 0
-    if isinstance(step, str) or isinstance(finer, str) or not (isfinite(step) and isfinite(finer)):
-        return False
-    return Fraction(str(step)) % Fraction(str(finer)) == 0
-
-
-def _minutes(step: str) -> int:
-    return _MINUTES.get(step) or int(step.removesuffix("min"))

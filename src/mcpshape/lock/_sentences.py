@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from mcpshape._telling import name_form
 from mcpshape.lock._index import Answer, Index
 from mcpshape.lock._lock import Step, few_toggles, quoted, word
 from mcpshape.lock._outcome import Outcome
 from mcpshape.lock._tracing import ROOT
-from mcpshape.rules import Clip, Coarsen, Drop, Handle, Mask
+from mcpshape.rules import Drop, Mask
 
 _NAMED = 3
 
@@ -59,7 +60,7 @@ def _present(outcome: Outcome) -> str:
         case Mask(value):
             told = f"is now masked as {quoted(value)}"
         case _:
-            told = f"now leaves {_how(outcome)}".rstrip()
+            told = f"now leaves {name_form(outcome.action)}".rstrip()
     return " ".join((told, *_rows(outcome)))
 
 
@@ -70,21 +71,8 @@ def _past(outcome: Outcome) -> str:
         case Mask():
             told = "masked"
         case _:
-            told = _how(outcome) or "shown"
+            told = name_form(outcome.action) or "shown"
     return " ".join((told, *_rows(outcome)))
-
-
-def _how(outcome: Outcome) -> str:
-    """In which form a value leaves that is neither masked nor withheld; nothing for the value itself."""
-    match outcome.action:
-        case Clip(length):
-            return f"cut to {length} characters"
-        case Coarsen(step):
-            return f"rounded down by {step}"
-        case Handle(kind):
-            return f"as a handle of the kind {word(kind)}"
-        case _:
-            return ""
 
 
 def _rows(outcome: Outcome) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
@@ -12,8 +11,9 @@ from pydantic_core import to_json
 from mcpshape._guards import WHOLE, Plan
 from mcpshape._nodes import Choice, Converted, Keyed, Listing, Node, Nullable, Positions, Reference, Root, parts
 from mcpshape._paths import Step, walk
+from mcpshape._telling import name_form, tells_no_more
 from mcpshape.policy import Grant
-from mcpshape.rules import Action, Clip, Coarsen, Drop, Handle, Mask, Show, Until
+from mcpshape.rules import Action, Drop, Mask, Until
 
 # Of more lines the comparison would take minutes, and nobody reads it.
 _MOST_LINES = 2_000
@@ -67,7 +67,7 @@ def _compare(plan: Plan, place: tuple[str, str], after: Steps, before: Steps) ->
         if (successor := _find_successor(plan, place, steps)) is not None:
             words[index], actions[index] = f"told as {successor.path}", successor.action
     if words[0] != words[1]:
-        return Change(path=place[0], here=words[0], there=words[1], is_wider=_tells_more(*actions))
+        return Change(path=place[0], here=words[0], there=words[1], is_wider=not tells_no_more(*actions))
     if here and there and here.gone != there.gone and not isinstance(here.action, Drop):
         rows = [name_rows(step.gone) for step in (here, there)]
         return Change(path=place[0], here=rows[0], there=rows[1], is_wider=here.gone is None, is_of_rows=True)
@@ -98,56 +98,8 @@ def name_action(action: Action) -> str:
             return "withheld"
         case Mask(value):
             return f"masked as {value if isinstance(value, str) else to_json(value, fallback=str).decode()}"
-        case Clip(length):
-            return f"cut to {length} characters"
-        case Coarsen(step):
-            return f"coarsened to {step}"
-        case Handle(kind):
-            return f"an opaque id of the kind {kind}"
         case _:
-            return "told"
-
-
-_ALTERED = 2
-
-
-def _tells_more(here: Action, there: Action) -> bool:
-    """Whether something can be learnt here that does not follow from what is told there."""
-    match here, there:
-        case Clip(length), Clip(other):
-            return length > other
-        case Coarsen(step), Coarsen(other_step):
-            return not is_coarser(step, other_step)
-        case _:
-            width, other_width = _width(here), _width(there)
-            return width > other_width or width == other_width == _ALTERED
-
-
-def _width(action: Action) -> int:
-    """How much is told, roughly."""
-    match action:
-        case Show():
-            return 3
-        case Mask():
-            return 1
-        case Drop():
-            return 0
-        case _:
-            return _ALTERED
-
-
-_MINUTES = {"hour": 60, "day": 1_440, "week": 10_080}
-
-
-def is_coarser(step: str | float, other: str | float) -> bool:
-    """Whether what is rounded to a step follows from the same value rounded to another one: weeks cut months."""
-    if "month" in {step, other}:
-        return step == "month" and other != "week"
-    return _amount(step) % _amount(other) == 0
-
-
-def _amount(step: str | float) -> Decimal:
-    return Decimal(_MINUTES.get(step) or step.removesuffix("min")) if isinstance(step, str) else Decimal(str(step))
+            return name_form(action) or "told"
 
 
 def compare_lines(here: str, there: str) -> list[Line]:
