@@ -240,8 +240,16 @@ def test_steps_are_compared_by_what_follows_from_them() -> None:
 
 @pytest.mark.parametrize(
     ("step", "finer", "follows"),
-    [("month", "15min", True), ("week", "hour", True), ("month", "week", False), ("20min", "15min", False)]
-    + [("hour", 5, False), (5, "hour", False), (float("inf"), 5, False), (0.3, 0.1, True)],
+    [
+        ("month", "15min", True),
+        ("week", "hour", True),
+        ("month", "week", False),
+        ("20min", "15min", False),
+        ("hour", 5, False),
+        (5, "hour", False),
+        (float("inf"), 5, False),
+        (0.3, 0.1, True),
+    ],
 )
 def test_a_step_follows_from_one_that_ends_where_it_does(step: Any, finer: Any, follows: bool) -> None:
     """Weeks cut months, and what is no time cannot be held against one."""
