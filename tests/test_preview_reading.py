@@ -176,4 +176,4 @@ def test_markdown_becomes_no_link_no_picture_and_no_markup(text: str) -> None:
 
 def test_a_name_that_is_no_text_can_be_shown() -> None:
     """File systems have names that are no Unicode, which a page must not break on."""
-    assert "a?b" in render("refusal.html", problems=["a\udcffb"])
+    assert "a?b" in render("refusal.html", where="a\udcffb", problems=[])

@@ -183,15 +183,13 @@ def test_owner_and_mode_stay_and_a_file_that_may_not_be_written_to_too(tmp_path:
     """The server that reads it may be another user than the one who saves."""
     path = tmp_path / "settings.toml"
     path.write_text("old", encoding="utf-8")
-    if os.geteuid() == 0:
-        os.chown(path, 12_345, 23_456)
-        path.chmod(0o640)
-        with replacing(path, b"new"):
-            pass
-        assert (path.stat().st_uid, path.stat().st_gid) == (12_345, 23_456)
-        assert stat.S_IMODE(path.stat().st_mode) == 0o640
-        return
-    path.chmod(0o440)
-    with pytest.raises(DefinitionError, match="cannot be written .Permission denied"), replacing(path, b"new"):
+    owner = (12_345, 23_456) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
+    os.chown(path, *owner)
+    path.chmod(0o640)
+    with replacing(path, b"new"):
         pass
-    assert path.read_text(encoding="utf-8") == "old"
+    assert ((path.stat().st_uid, path.stat().st_gid), stat.S_IMODE(path.stat().st_mode)) == (owner, 0o640)
+    path.chmod(0o440)
+    with pytest.raises(DefinitionError, match="cannot be written .Permission denied"), replacing(path, b"newer"):
+        pass
+    assert path.read_text(encoding="utf-8") == "new"

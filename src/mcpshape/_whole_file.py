@@ -15,7 +15,7 @@ def replacing(path: Path, content: bytes) -> Iterator[Path]:
     """Write a file beside another one, which takes its place when the block ends without an exception.
 
     Gives the path of the new file, so that it can be looked at before. It keeps owner, group and permissions of the old
-    one, and a file that may not be written to stays as it is. One that was not there can be read by its owner alone.
+    one, and one that nobody may write to stays as it is. A file that was not there can be read by its owner alone.
 
     Raises:
         DefinitionError: It cannot be written; the old one is as it was.
@@ -36,7 +36,7 @@ def replacing(path: Path, content: bytes) -> Iterator[Path]:
 
 def _write(beside: Path, content: bytes, target: Path) -> None:
     old = target.stat() if target.exists() else None
-    if old and not os.access(target, os.W_OK):
+    if old and not old.st_mode & 0o222:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     number = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(number, "wb") as file:
@@ -44,7 +44,13 @@ def _write(beside: Path, content: bytes, target: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
     if old:
-        new = beside.stat()
-        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
-            os.chown(beside, old.st_uid, old.st_gid)
+        _hand_over(beside, old)
         beside.chmod(old.st_mode & 0o777)
+
+
+def _hand_over(beside: Path, old: os.stat_result) -> None:
+    """Let a new file belong to whom the old one belongs to: a server that is another user reads it."""
+    new = beside.stat()
+    owner, group = (-1 if was == now else was for was, now in ((old.st_uid, new.st_uid), (old.st_gid, new.st_gid)))
+    with suppress(AttributeError):  # Windows has no such owners.
+        os.chown(beside, owner, group)

@@ -140,10 +140,11 @@ class SettingsFile:
         """Whether a choice is in force with a file that holds it."""
         try:
             now = self._under(shape, candidate)
-        except DefinitionError:
+        except DefinitionError as error:
             if self._environment():
                 return False
-            raise
+            # The name of the candidate is nobody's business.
+            raise DefinitionError(f"settings {self.path}", error.problems) from error
         return now.grant == choice.grant and choice.format in {None, now.tools[choice.tool].encoder.name.lower()}
 
     def _environment(self) -> dict[str, Any]:
