@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jinja2 import DictLoader
 from pydantic import BaseModel
 
 from clients import KINDS, ask, list_tools, make_server
 from mcpshape import DefinitionError, EncodingError, Shape, View
 from mcpshape.encoders import Json, Markdown, Toon, find_encoder
+from mcpshape.settings import follow
 from mcpshape.testing import assert_no_leak, decode
 
 pytestmark = pytest.mark.anyio
@@ -232,3 +234,41 @@ def test_one_name_is_as_good_as_a_list_of_one() -> None:
     shape = Shape(encoder=Toon(), formats="json")
     shape.tool(ask="format")(make_table)
     assert "'json' or 'toon'" in shape.tools["make_table"].served(format="xml").content[0].text
+
+
+def test_a_format_that_is_named_is_the_one_that_the_shape_has(tmp_path: Path) -> None:
+    """A15: a template is not lost where settings, a tool, a copy or an answer name the format that it belongs to."""
+
+    class Note(BaseModel):
+        text: str
+
+    templated = Markdown(templates={Note: "note"}, loader=DictLoader({"note": "Note: {{ text }}"}))
+    note = Note(text="abc")
+
+    def make(**options: Any) -> Shape:
+        shape = Shape(**options)
+
+        @shape.tool(ask={"format"})
+        def get_note() -> Note:
+            return note
+
+        @shape.tool(encoder="markdown")
+        def get_named() -> Note:
+            return note
+
+        return shape
+
+    shape = make(encoder=Toon(), formats=(Toon(), templated, "json"))
+    assert shape.answer("get_note", note, encoder="markdown").text == "Note: abc"
+    assert shape.answer("get_named", note).text == "Note: abc"
+    assert shape.using(encoder="markdown").answer("get_note", note).text == "Note: abc"
+    assert shape.using(tools={"get_note": {"encoder": "markdown"}}).answer("get_note", note).text == "Note: abc"
+    assert make(encoder="markdown", formats=(templated,)).answer("get_note", note).text == "Note: abc"
+    path = tmp_path / "settings.toml"
+    for written in ('format = "markdown"', '[tools.get_note]\nformat = { name = "markdown" }'):
+        path.write_text(written, encoding="utf-8")
+        (block,) = follow(shape, path).tools["get_note"].served().content
+        assert block.text == "Note: abc"
+    path.write_text('format = { name = "markdown", raw_prose = true }', encoding="utf-8")
+    (block,) = follow(shape, path).tools["get_note"].served().content
+    assert block.text == "- text: abc"

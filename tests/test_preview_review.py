@@ -305,8 +305,8 @@ class Mine:
         return f"<{view.to_json()}>"
 
 
-def test_a_format_without_an_installed_name_can_be_looked_at_but_not_saved(tmp_path: Any) -> None:
-    """A settings file knows formats by the names under which packages offer them."""
+def test_a_format_of_the_shape_can_be_saved_by_its_name(tmp_path: Any) -> None:
+    """Settings know the formats that a shape has, beside those that packages offer."""
     shape = Shape(encoder="toon", formats=[Mine()])
 
     class Plain(BaseModel):
@@ -320,9 +320,9 @@ def test_a_format_without_an_installed_name_can_be_looked_at_but_not_saved(tmp_p
     choice = choose(shape, format="mine")
     assert preview_tool(shape, choice).text == '<{"text":"x"}>'
     file = SettingsFile(tmp_path / "settings.toml", "REVIEWED_")
-    with pytest.raises(DefinitionError, match="'mine' is not installed"):
-        file.save(shape, choice, file.review(shape, choice).seen)
-    assert list(tmp_path.iterdir()) == []
+    file.save(shape, choice, file.review(shape, choice).seen)
+    assert file.path.read_text(encoding="utf-8") == 'format = "mine"\n'
+    assert preview_tool(file.apply(shape), choose(shape)).text == '<{"text":"x"}>'
 
 
 def test_a_toggle_that_stays_off_is_refused() -> None:

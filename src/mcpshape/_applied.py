@@ -116,7 +116,7 @@ class Application:
         limit = entry.limit or usual.limit or (settings.limit if usual.page else None)
         budget = self._budget((*place, "budget"), entry.budget) or usual.budget
         return ToolOptions(
-            encoder=self._encoder((*place, "format"), entry.format) or usual.encoder,
+            encoder=self._encoder((*place, "format"), entry.format, usual.encoder) or usual.encoder,
             structured=usual.structured if entry.structured is None else entry.structured,
             privacy=self._cap(place, entry.level, usual.privacy),
             limit=limit,
@@ -132,13 +132,13 @@ class Application:
             return level
         return min(level, usual, key=policy.rank)
 
-    def _encoder(self, place: Steps, written: str | Format | None) -> Encoder | None:
+    def _encoder(self, place: Steps, written: str | Format | None, own: Encoder | None = None) -> Encoder | None:
         if written is None:
             return None
         chosen = Format(name=written) if isinstance(written, str) else written
         options = chosen.model_extra or {}
         try:
-            return find_encoder(chosen.name, **options)
+            return find_encoder(chosen.name, **options) if options else self.shape.decisions.pick(chosen.name, own)
         except DefinitionError as error:
             for problem in error.problems:
                 step = (problem.path,) if problem.path in options else ()

@@ -8,7 +8,7 @@ from mcpshape._failure import check_wording
 from mcpshape._narrowing import Entries
 from mcpshape._shaped import Sink
 from mcpshape._tokens import Keyring
-from mcpshape.encoders import Encoder, encoder_problems, find_encoder
+from mcpshape.encoders import Encoder, encoder_problems, pick_encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
@@ -29,6 +29,14 @@ class Decisions:
     on_encoding_error: str
     ancestors: tuple["Decisions", ...] = field(default=(), repr=False)
 
+    def pick(self, encoder: Encoder | str, own: Encoder | None = None) -> Encoder:
+        """An encoder by its name: the tool's, the shape's or a format as it was made, else an installed one.
+
+        Raises:
+            DefinitionError: There is none.
+        """
+        return pick_encoder(encoder, [*([own] if own else []), self.encoder, *self.formats])
+
     def comes_from(self, other: "Decisions") -> bool:
         """Whether these are the other's, or were made of them with some changed."""
         return any(each is other for each in (self, *self.ancestors))
@@ -45,7 +53,8 @@ def decide(given: Mapping[str, Any]) -> Decisions:
         DefinitionError: An argument is not what it should be.
     """
     check_wording(given["on_encoding_error"])
-    encoder, policy, formats = find_encoder(given["encoder"]), given["policy"], given["formats"]
+    policy, formats = given["policy"], given["formats"]
+    encoder = pick_encoder(given["encoder"], formats)
     entries = {name: dict(given[name] or {}) for name in ("principals", "scopes", "clients")}
     grants = {"grant": given["grant"]} if given["grant"] else {}
     named = {f"{name}.{who}": grant for name, each in entries.items() for who, grant in each.items()}

@@ -13,12 +13,16 @@ from mcpshape._page import Limits
 from mcpshape._scope import PAGE
 from mcpshape._shaped import Sink
 from mcpshape._tokens import Keyring
-from mcpshape.encoders import Encoder, find_encoder
+from mcpshape.encoders import Encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
 _ASKABLE = ("fields", "format", "limit", "privacy")
 _PAGED_FORMS = frozenset({"list", "sequence"})
+
+
+Pick = Callable[[Encoder | str, Encoder | None], Encoder]
+"""Finds an encoder by its name, beside the one that a tool has already."""
 
 
 class ToolOptions(TypedDict, total=False):
@@ -75,7 +79,7 @@ class Options:
         return Limits(place=plan.paged, limit=self.limit, budget=self.budget, can_choose="fields" in self.ask)
 
 
-def read_options(given: Mapping[str, Any], usual: Options | None = None) -> Options:
+def read_options(given: Mapping[str, Any], pick: Pick, usual: Options | None = None) -> Options:
     """The options as they were given, `encoder` by name or not; those that were not are the usual ones.
 
     Raises:
@@ -85,7 +89,7 @@ def read_options(given: Mapping[str, Any], usual: Options | None = None) -> Opti
         remedy = f"There are: {', '.join(sorted(ToolOptions.__annotations__))}."
         raise DefinitionError("tool", [Problem(unknown[0], "there is no option of this name.", remedy)])
     options = replace(usual or Options(), **given)
-    found = None if options.encoder is None else find_encoder(options.encoder)
+    found = None if options.encoder is None else pick(options.encoder, usual.encoder if usual else None)
     return replace(
         options, encoder=found, ask=frozenset([options.ask] if isinstance(options.ask, str) else options.ask)
     )

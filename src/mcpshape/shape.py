@@ -19,7 +19,7 @@ from mcpshape._resource import make_resource
 from mcpshape._shaped import Shaped, Sink
 from mcpshape._tokens import Keyring
 from mcpshape._tool import Tool, check_handles, declared_return, make_tool
-from mcpshape.encoders import Encoder, find_encoder
+from mcpshape.encoders import Encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 
@@ -104,13 +104,16 @@ class Shape:
     def using(self, **changes: Unpack[ShapeOptions]) -> "Shape":
         """The same shape and tools with some of its decisions changed; the original stays as it is."""
         changed = {name: each for name, each in changes.items() if name != "tools" and each is not None}
+        if encoder := changes.get("encoder"):
+            changed["encoder"] = self._decisions.pick(encoder)
         shape, own = Shape(**{**self._given, **changed}), changes.get("tools") or {}
         if unknown := sorted(own.keys() - self.tools.keys()):
             raise DefinitionError("using", [Problem(f"tools.{name}", "there is no such tool.", "") for name in unknown])
         shape._decisions = replace(shape._decisions, ancestors=(*self._decisions.ancestors, self._decisions))
         shape.resources = [*self.resources]
         for tool in self.tools.values():
-            shape._register(tool.function, tool.plan, read_options(own.get(tool.name, {}), tool.options))
+            options = read_options(own.get(tool.name, {}), self._decisions.pick, tool.options)
+            shape._register(tool.function, tool.plan, options)
         return shape
 
     @property
@@ -151,7 +154,7 @@ class Shape:
             DefinitionError: The return type is untyped or breaks the policy, the description has an unknown word, or an
                 option cannot hold.
         """
-        decided = read_options(options)
+        decided = read_options(options, self._decisions.pick)
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             where = f"tool {getattr(function, '__name__', '')}"
@@ -224,7 +227,7 @@ class Shape:
         In another format or with another choice of `structuredContent`, where these are given.
         """
         known = self.tools[tool]
-        call = self._opened(known, grant, known.encoder if encoder is None else find_encoder(encoder))
+        call = self._opened(known, grant, self._decisions.pick(encoder or known.encoder, known.encoder))
         sends_structured = known.output_schema is not None if structured is None else structured
         return call.answer(known.plan, value, sends_structured=sends_structured)
 

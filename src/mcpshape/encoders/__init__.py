@@ -1,6 +1,6 @@
 """Encoders turn a view into text. One that you write needs `name`, `vocabulary`, `structured` and `encode`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from importlib.metadata import entry_points
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,16 @@ def find_encoder(encoder: Encoder | str, **options: Any) -> Encoder:
         message = f"{installed[encoder].value} cannot be made: {type(error).__name__}."
         raise DefinitionError("encoder", [Problem(encoder, message, "Mend or remove the package.")]) from error
     return made
+
+
+def pick_encoder(encoder: Encoder | str, among: Iterable[Encoder | str]) -> Encoder:
+    """The encoder of a name: the first of these that has it, as it was made, else an installed one.
+
+    Raises:
+        DefinitionError: No installed package offers the name either.
+    """
+    made = [each for each in among if not isinstance(each, str) and each.name.lower() == encoder]
+    return made[0] if made else find_encoder(encoder)
 
 
 def _check_options(make: Any, options: Collection[str]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from mcpshape._caller import Caller
 from mcpshape._example import find_tool
 from mcpshape._options import ShapeOptions
-from mcpshape.encoders import find_encoder, name_formats
+from mcpshape.encoders import name_formats
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
 from mcpshape.shape import Shape
@@ -87,18 +87,14 @@ def offered_formats(shape: Shape) -> list[str]:
 def make_options(shape: Shape, choice: Choice, grant: Grant | None) -> ShapeOptions:
     """A grant and the format of a choice as options: for its tool, if that has a format of its own, else for all.
 
-    A format that is in force already stays as it is, with its options; another is as a settings file has it by name.
+    A format that is in force already stays as it is.
     """
     tool, name = shape.tools[choice.tool], choice.format
     if name is None or name == tool.encoder.name.lower():
         return {"grant": grant}
-    try:
-        encoder = find_encoder(name)
-    except DefinitionError:
-        encoder = name_formats(shape.encoder, shape.formats)[name]
     if tool.options.encoder:
-        return {"grant": grant, "tools": {tool.name: {"encoder": encoder}}}
-    return {"grant": grant, "encoder": encoder}
+        return {"grant": grant, "tools": {tool.name: {"encoder": name}}}
+    return {"grant": grant, "encoder": name}
 
 
 def flip(policy: Policy, level: str, on: Collection[str]) -> Grant:
