@@ -140,3 +140,11 @@ def test_a_policy_that_cannot_hold_is_refused(
     """Rule 7: mistakes in a policy are found when it is made, with what mends them."""
     with pytest.raises(DefinitionError, match=message):
         Policy(levels=levels, toggles=toggles, default=default)
+
+
+def test_a_level_has_a_question_for_those_who_decide() -> None:
+    """B1: levels are defined by the question that they can answer; one for a level that is not there is a mistake."""
+    policy = Policy(levels=("strict", "open"), questions={"strict": "Is it taken?"})
+    assert policy.rules({}).questions == {"strict": "Is it taken?"}
+    with pytest.raises(DefinitionError, match="questions.wide: there is no level 'wide'"):
+        Policy(levels=("strict", "open"), questions={"wide": "What?"})

@@ -186,6 +186,30 @@ def test_callers_are_narrowed_as_in_a_call_and_named() -> None:
             assert still(shape).answer("list_rows", ROWS).text == seen.text
 
 
+def test_the_caller_who_is_told_most_is_looked_at_first() -> None:
+    """Whoever decides sees what leaves at most, unless another caller is chosen."""
+    minimal, strict = POLICY.grant("minimal"), POLICY.grant("strict")
+    for entries, level in [
+        ({"clients": {"noisy": strict}}, "open"),
+        ({"principals": {"app": minimal}}, "open"),
+        ({"scopes": {"read": minimal, "all": POLICY.grant("open")}}, "open"),
+        ({"scopes": {"read": minimal}, "clients": {"noisy": strict}}, "minimal"),
+        ({}, "open"),
+    ]:
+        shape = make_shape(grant=POLICY.grant("open"), **entries)
+        seen = preview_tool(shape, choose(shape, tool="list_rows"))
+        assert seen.level == level
+
+
+def test_keys_in_another_form_say_which() -> None:
+    """A handle, a cut and a rounded value are not told as they are."""
+    seen = preview_tool(SHAPE, choose(SHAPE, tool="list_rows", level="strict"))
+    assert seen.changed == {"rows.day": "rounded down to month", "rows.id": "as a handle of the kind row"}
+    assert not set(seen.changed) & {*seen.told, *seen.masked, *seen.withheld}
+    wide = preview_tool(SHAPE, choose(SHAPE, tool="list_rows", level="open"))
+    assert wide.changed == {"rows.id": "as a handle of the kind row", "rows.place": "cut to 5 characters"}
+
+
 def test_a_comparison_names_what_differs() -> None:
     """The keys, in words, and both texts line by line."""
     seen = preview_tool(SHAPE, choose(SHAPE, tool="list_rows", level="open", against="strict"))

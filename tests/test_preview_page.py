@@ -105,6 +105,16 @@ def test_strict_shows_the_masked_title_and_no_switches(page: Page, address: str)
     expect(page.locator("code.withheld", has_text="events.location")).to_be_visible()
 
 
+def test_levels_and_toggles_are_said_in_words(page: Page, address: str) -> None:
+    """B1: the question of each level, what a toggle tells, and from which level on there are more."""
+    page.goto(f"{address}?level=minimal")
+    expect(page.locator("#choice")).to_contain_text("Is this time taken?")
+    expect(page.locator("#choice")).to_contain_text("From standard on: attendee_names, attendee_emails,")
+    page.get_by_label("standard").check()
+    expect(page.locator("#choice")).to_contain_text("What is written about an event.")
+    expect(page.locator("#choice")).not_to_contain_text("From standard on")
+
+
 def test_saving_a_wider_level_lists_what_would_leave_first(page: Page, address: str, file: SettingsFile) -> None:
     """The list comes before anything is written; then the file says the level, and all else that it said."""
     before = file.path.read_bytes()

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, create_model
 
-from mcpshape import Always, DefinitionError, Mask, Never, Policy, Shape, Since
+from mcpshape import Always, Coarsen, DefinitionError, Mask, Never, Policy, Shape, Since
 from mcpshape.encoders import Json, Markdown, Toon
 from mcpshape.explain import explain_tool
 
@@ -119,6 +119,16 @@ def test_instructions_say_what_is_needed_to_read_the_answers_and_no_more() -> No
         return Items(items=[])
 
     assert shape.instructions() == f"{Toon().vocabulary.reading} {NULL} {ABSENT} {PAGES}"
+    coarse = Shape(POLICY, encoder=Json())
+
+    class Priced(BaseModel):
+        price: Annotated[float, Coarsen(50)]
+
+    @coarse.tool()
+    def get_price() -> Priced:
+        return Priced(price=12.5)
+
+    assert coarse.instructions() == f"{NULL} {ABSENT} Some times and numbers are rounded down."
     chosen = Shape(encoder=Json())
 
     @chosen.tool(ask={"fields"})

@@ -26,11 +26,22 @@ from mcpshape import (
 policy = Policy(
     levels=("strict", "minimal", "standard", "detailed"),
     toggles={
-        "attendee_names": Toggle(on_since="standard", offered_since="standard"),
-        "attendee_emails": Toggle(on_since="detailed", offered_since="standard", requires="attendee_names"),
-        "video_url": Toggle(on_since="standard", offered_since="standard"),
-        "notes": Toggle(on_since="standard", offered_since="standard"),
-        "organizer": Toggle(on_since="standard", offered_since="standard"),
+        "attendee_names": Toggle(on_since="standard", offered_since="standard", about="Who takes part."),
+        "attendee_emails": Toggle(
+            on_since="detailed",
+            offered_since="standard",
+            requires="attendee_names",
+            about="The addresses of those who take part.",
+        ),
+        "video_url": Toggle(on_since="standard", offered_since="standard", about="The link that opens a video call."),
+        "notes": Toggle(on_since="standard", offered_since="standard", about="What is written about an event."),
+        "organizer": Toggle(on_since="standard", offered_since="standard", about="Who has invited."),
+    },
+    questions={
+        "strict": "Is this time taken?",
+        "minimal": "What is it and where?",
+        "standard": "With whom, and what about?",
+        "detailed": "How do I reach them?",
     },
 )
 

@@ -9,6 +9,7 @@ from mcpshape.errors import DefinitionError, Problem
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([a-z_]+)(?::([\w.-]+))?\}")
 _ABSENT = "A key that is not there was not told, which says nothing about whether there is a value."
+_ROUNDED = "Some times and numbers are rounded down."
 _PAGES = "Where page.next holds a cursor, more is left: call the same tool with the same arguments and that cursor."
 
 
@@ -78,7 +79,7 @@ def _problems(text: str, words: dict[str, str], find_keys: FindKeys) -> Iterator
             yield Problem("description", f"there is no word {found[0]}.", remedy)
 
 
-def instruct(vocabularies: Sequence[Vocabulary], *, may_withhold: bool, has_pages: bool) -> str:
+def instruct(vocabularies: Sequence[Vocabulary], *, may_withhold: bool, may_round: bool, has_pages: bool) -> str:
     """What a model has to know to read the answers of a server, in as few words as possible."""
     readings = dict.fromkeys(each.reading for each in vocabularies if each.reading)
     nulls = dict.fromkeys(each.null for each in vocabularies)
@@ -86,6 +87,7 @@ def instruct(vocabularies: Sequence[Vocabulary], *, may_withhold: bool, has_page
         *readings,
         f"{' or '.join(nulls)} means that there is none.",
         _ABSENT if may_withhold else "",
+        _ROUNDED if may_round else "",
         _PAGES if has_pages else "",
     ]
     return " ".join(part for part in told if part)

@@ -12,8 +12,10 @@ from mcpshape.policy import Grant, Policy
 from mcpshape.rules import (
     HINTS,
     RULES,
+    Action,
     Always,
     Clip,
+    Coarsen,
     Handle,
     Holds,
     Never,
@@ -77,8 +79,16 @@ def _make_guard(field: Field, foreign: Rule | None, policy: Policy | None) -> Gu
 
 def handle_kinds(plan: Plan) -> set[str]:
     """The kinds of handles that a plan gives out."""
-    actions = [action for guard in plan.guards.values() for action in actions_of(guard)]
-    return {action.kind for action in actions if isinstance(action, Handle)}
+    return {action.kind for action in _actions(plan) if isinstance(action, Handle)}
+
+
+def may_round(plan: Plan) -> bool:
+    """Whether some value can be let out coarser than it is."""
+    return any(isinstance(action, Coarsen) for action in _actions(plan))
+
+
+def _actions(plan: Plan) -> list[Action]:
+    return [action for guard in plan.guards.values() for action in actions_of(guard)]
 
 
 def _unknown_fields(record: Record, rules: Mapping[str, Rule]) -> list[Problem]:

@@ -12,14 +12,14 @@ from typing import Any, Union, get_args, get_origin
 from mcpshape._arguments import Parameters, accepted_kinds, read_parameters, resolve_hints
 from mcpshape._call import Call, ask, call_under_way, open_call, under_way
 from mcpshape._decisions import Decisions
-from mcpshape._describe import NEUTRAL, describe
+from mcpshape._describe import NEUTRAL, describe, instruct
 from mcpshape._encodable import require_encodable
 from mcpshape._guards import Plan
 from mcpshape._narrowing import log_narrowed
 from mcpshape._options import Options, added_arguments, on_pages, option_problems, page_problems
 from mcpshape._paths import keys_at, list_paths
 from mcpshape._pinned import pinned
-from mcpshape._plan import handle_kinds
+from mcpshape._plan import handle_kinds, may_round
 from mcpshape._schema import publish_schema
 from mcpshape._tokens import Keyring
 from mcpshape.encoders import Encoder, encoder_problems, name_formats
@@ -75,6 +75,16 @@ def handle_problems(tools: Collection[Tool]) -> Iterator[Problem]:
         if kind not in taken:
             remedy = "Add a parameter Annotated[str, Handle(kind, among=...)] to one."
             yield Problem(f"tool {name}", f"no tool takes back its handles of the kind {kind!r}.", remedy)
+
+
+def instruct_on(tools: Collection[Tool], decisions: Decisions) -> str:
+    """What a model has to know to read the answers of some tools."""
+    return instruct(
+        [tool.encoder.vocabulary for tool in tools] or [decisions.encoder.vocabulary],
+        may_withhold=decisions.policy is not None or any("fields" in tool.options.ask for tool in tools),
+        may_round=any(may_round(tool.plan) for tool in tools),
+        has_pages=any(tool.plan.paged for tool in tools),
+    )
 
 
 def declared_return(function: Callable[..., Any], where: str) -> Any:

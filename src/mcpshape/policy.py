@@ -16,11 +16,13 @@ class Toggle:
         on_since: The level that turns it on unless somebody says otherwise.
         offered_since: The level from which it can be flipped; below it the switch does not exist.
         requires: Another toggle that has to be on.
+        about: What it tells, in words for whoever decides about it; the preview shows them.
     """
 
     on_since: str
     offered_since: str
     requires: str | None = None
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,7 @@ class Policy:
         levels: Level names, the narrowest first.
         toggles: The switches, by name.
         default: The level where nobody chose one; the first unless said.
+        questions: The question that a level can answer, by level, for whoever decides about it; the preview shows it.
 
     Raises:
         DefinitionError: A level or toggle is named that does not exist, or toggles require one another in a circle.
@@ -117,6 +120,7 @@ class Policy:
     toggles: Mapping[str, Toggle] = field(default_factory=dict)
     default: str = ""
     foreign: Mapping[type, Mapping[str, Rule]] = field(default_factory=dict, repr=False)
+    questions: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.levels, str):
@@ -127,7 +131,7 @@ class Policy:
         problems = list(_level_problems(self.levels))
         if not problems:
             object.__setattr__(self, "default", self.default or self.levels[0])
-            problems = list(_toggle_problems(self))
+            problems = [*_toggle_problems(self), *_question_problems(self)]
         if problems:
             raise DefinitionError("Policy", problems)
 
@@ -184,6 +188,11 @@ def _level_problems(levels: tuple[str, ...]) -> Iterable[Problem]:
         yield Problem("levels", "a policy needs at least one level.", "Name them from narrow to wide.")
     if len(set(levels)) < len(levels):
         yield Problem("levels", "a level is named twice.", "Name each level once.")
+
+
+def _question_problems(policy: Policy) -> Iterable[Problem]:
+    unknown = [level for level in policy.questions if level not in policy.levels]
+    return (_unknown("level", level, policy.levels, f"questions.{level}") for level in unknown)
 
 
 def _toggle_problems(policy: Policy) -> Iterable[Problem]:

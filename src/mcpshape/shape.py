@@ -7,7 +7,7 @@ from typing import Any, TypeVar, Unpack, cast, overload
 
 from mcpshape._call import Call, open_call
 from mcpshape._decisions import Decisions, decide, not_of_this_policy
-from mcpshape._describe import describe, instruct
+from mcpshape._describe import describe
 from mcpshape._encodable import require_encodable
 from mcpshape._failure import ON_ENCODING_ERROR
 from mcpshape._guards import Plan
@@ -18,7 +18,7 @@ from mcpshape._project import View, settle
 from mcpshape._resource import make_resource
 from mcpshape._shaped import Shaped, Sink
 from mcpshape._tokens import Keyring
-from mcpshape._tool import Tool, check_handles, declared_return, make_tool
+from mcpshape._tool import Tool, check_handles, declared_return, instruct_on, make_tool
 from mcpshape.encoders import Encoder
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant, Policy
@@ -268,12 +268,7 @@ class Shape:
 
     def instructions(self) -> str:
         """What a model has to know to read the answers of the registered tools, for the server's `instructions`."""
-        tools = self.tools.values()
-        return instruct(
-            [tool.encoder.vocabulary for tool in tools] or [self.encoder.vocabulary],
-            may_withhold=self.policy is not None or any("fields" in tool.options.ask for tool in tools),
-            has_pages=any(tool.plan.paged for tool in tools),
-        )
+        return instruct_on(self.tools.values(), self._decisions)
 
     def fail(self, error: Exception, *, where: str = "the server") -> Shaped:
         """The answer for an exception: its text where the model may read it, else a fixed sentence and a log entry."""

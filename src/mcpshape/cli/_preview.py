@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -55,6 +55,7 @@ def preview(
     found = load_shape(shape)
     try:
         from mcpshape.preview._app import Desk
+        from mcpshape.preview._choice import ANOTHER
         from mcpshape.preview._form import address, make_caller
         from mcpshape.preview._saving import SettingsFile
         from mcpshape.preview._server import serve
@@ -64,6 +65,7 @@ def preview(
         refuse("--prefix is of use with --settings alone; add the settings file, be it one that is yet to come")
     if both := sorted({*on} & {*off}):
         refuse(f"{both[0]} cannot be both on and off; leave out one of --on and --off")
+    named = principal or scope or client
     with refusing():
         file = SettingsFile(settings, _PREFIX if prefix is None else prefix) if settings else None
         desk = Desk(found, shape, file)
@@ -73,7 +75,7 @@ def preview(
             level=level,
             toggles={**dict.fromkeys(on, True), **dict.fromkeys(off, False)},
             format=format,
-            caller=make_caller(principal=principal, scope=scope, client=client),
+            caller=make_caller(principal=principal, scope=scope, client=client or ANOTHER) if named else None,
             against=against,
         )
         if as_json or as_text:
@@ -105,8 +107,7 @@ def _print(preview: Preview) -> None:
         console.print(f"Narrowed by {', then by '.join(preview.narrowed)}.")
     _section(console, "What a model reads", preview.text)
     if preview.reasons:
-        told = {"Told": preview.told, "Masked": preview.masked, "Withheld": preview.withheld}
-        _section(console, "Keys", "\n".join(f"{name}: {', '.join(paths) or 'none'}" for name, paths in told.items()))
+        _section(console, "Keys", "\n".join(_list_keys(preview)))
         _section(console, "Who decided", "\n".join(preview.reasons))
     if preview.contrast:
         _compare(console, preview.contrast)
@@ -117,6 +118,14 @@ def _print(preview: Preview) -> None:
     _section(console, "What each host shows", "")
     for shown in preview.hosts:
         _host(console, shown, preview.unit)
+
+
+def _list_keys(preview: Preview) -> Iterator[str]:
+    yield f"Told: {', '.join(preview.told) or 'none'}"
+    if preview.changed:
+        yield f"In another form: {', '.join(f'{path} {form}' for path, form in preview.changed.items())}"
+    yield f"Masked: {', '.join(preview.masked) or 'none'}"
+    yield f"Withheld: {', '.join(preview.withheld) or 'none'}"
 
 
 def _section(console: Console, heading: str, text: str) -> None:

@@ -10,7 +10,8 @@ from mcpshape._caller import calling
 from mcpshape._example import answer_example, find_tool, make_example, open_example, still
 from mcpshape._hosts import HOSTS, Host
 from mcpshape._page import Page
-from mcpshape._paths import list_paths
+from mcpshape._paths import list_paths, walk
+from mcpshape._telling import name_form
 from mcpshape._tool import Tool
 from mcpshape.explain import Cost, measure
 from mcpshape.policy import Grant
@@ -51,7 +52,8 @@ class Preview:
 
     `structured` is what is sent of it, `data` what both channels are made from. `size` is in bytes of UTF-8, `cost` in
     characters and in what `counted_by` counts. `narrowed` names who made the grant narrower than it was chosen,
-    `reasons` say in words how it came about.
+    `reasons` say in words how it came about. `told` has the keys that leave as they are, `changed` those that leave in
+    another form, with that form in words.
     """
 
     tool: str
@@ -71,6 +73,7 @@ class Preview:
     description: str
     instructions: str
     told: Sequence[str]
+    changed: Mapping[str, str]
     masked: Sequence[str]
     withheld: Sequence[str]
     hosts: Sequence[Shown]
@@ -100,6 +103,8 @@ def preview_tool(shape: Shape, choice: Choice) -> Preview:
         contrast = _contrast(shape, choice, value, call, page)
     text, structured = page.texts[0], page.view.data if tool.output_schema is not None else None
     paths, counter = list_paths(tool.plan, call.grant), find_counter()
+    forms = sorted((step.path, name_form(step.action)) for step in walk(tool.plan, call.grant))
+    changed = {path: form for path, form in forms if form}
     return Preview(
         tool=tool.name,
         level=call.grant.level if call.grant else None,
@@ -117,7 +122,8 @@ def preview_tool(shape: Shape, choice: Choice) -> Preview:
         output_schema=tool.output_schema,
         description=tool.description,
         instructions=served.instructions(),
-        told=paths.disclosed,
+        told=[path for path in paths.disclosed if path not in changed],
+        changed=changed,
         masked=paths.masked,
         withheld=paths.withheld,
         hosts=_hosts(text, structured),

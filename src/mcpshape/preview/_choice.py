@@ -14,6 +14,9 @@ from mcpshape.shape import Shape
 IN_FORCE = "in force"
 """What the answer is compared with unless a level is named: the setting that is in force now."""
 
+ANOTHER = "another one"
+"""The name of a caller whom the settings do not name."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
@@ -35,6 +38,7 @@ class Switch:
     """A toggle where it is offered; `needs` is the one that it requires and `is_held` says that this one is off."""
 
     name: str
+    about: str
     is_on: bool
     needs: str | None
     is_held: bool
@@ -58,7 +62,7 @@ def choose(
         level: A level of the policy, which brings its usual toggles.
         toggles: What is flipped of these.
         format: The name of a format.
-        caller: Who calls; nobody who is known unless said.
+        caller: Who calls; unless said, the first of those who are told most.
         against: The level to compare with.
 
     Raises:
@@ -76,7 +80,24 @@ def choose(
     if format is not None and format not in offered_formats(shape):
         remedy = f"Choose one of: {', '.join(offered_formats(shape))}."
         raise DefinitionError("preview", [Problem("format", f"there is no format {format!r}.", remedy)])
-    return Choice(tool=known.name, grant=grant, format=format, caller=caller or Caller(), against=against)
+    return Choice(
+        tool=known.name, grant=grant, format=format, caller=caller or find_widest_caller(shape), against=against
+    )
+
+
+def find_widest_caller(shape: Shape) -> Caller:
+    """A caller who is told most under the settings, one that they do not name if there is a choice."""
+    entries, setting = shape.decisions.entries, shape.grant
+    if setting is None or not entries:
+        return Caller()
+
+    def width(caller: Caller) -> tuple[int, int]:
+        grant = entries.narrow(setting, None, caller)
+        return setting.policy.rank(grant.level), len(grant.toggles)
+
+    named = [Caller(principal=name, client=ANOTHER) for name in (ANOTHER, *entries.principals)]
+    scoped = [Caller(principal=ANOTHER, scopes=frozenset({name}), client=ANOTHER) for name in entries.scopes]
+    return max([Caller(client=ANOTHER), *named, *scoped], key=width)
 
 
 def offered_formats(shape: Shape) -> list[str]:
@@ -113,6 +134,7 @@ def list_switches(grant: Grant) -> list[Switch]:
     return [
         Switch(
             name=name,
+            about=toggle.about,
             is_on=name in grant.toggles,
             needs=toggle.requires,
             is_held=toggle.requires is not None and toggle.requires not in grant.toggles,

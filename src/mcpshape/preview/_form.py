@@ -9,11 +9,10 @@ from starlette.datastructures import FormData, QueryParams
 
 from mcpshape._caller import Caller
 from mcpshape.errors import DefinitionError, Problem
-from mcpshape.preview._choice import IN_FORCE, Choice, Switch, choose, flip, list_switches, offered_formats
+from mcpshape.policy import Grant
+from mcpshape.preview._choice import ANOTHER, IN_FORCE, Choice, Switch, choose, flip, list_switches, offered_formats
 from mcpshape.shape import Shape
 
-ANOTHER = "another one"
-"""The name of a caller whom the settings do not name."""
 NOBODY = "nobody"
 """What stands for a caller without a name."""
 
@@ -24,13 +23,15 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 class Offer:
     """What can be chosen: names of tools, levels and so on. What there is nothing to choose from is empty.
 
-    `bare` holds the tools without an example.
+    `bare` holds the tools without an example, `questions` what levels answer, `later` the toggles of wider levels.
     """
 
     tools: Sequence[str]
     bare: Sequence[str]
     levels: Sequence[str]
+    questions: Mapping[str, str]
     switches: Sequence[Switch]
+    later: Mapping[str, Sequence[str]]
     formats: Sequence[str]
     signed_in: Sequence[str]
     clients: Sequence[str]
@@ -46,12 +47,23 @@ def list_offer(shape: Shape, choice: Choice) -> Offer:
         tools=[name for name, tool in shape.tools.items() if tool.options.example],
         bare=[name for name, tool in shape.tools.items() if not tool.options.example],
         levels=levels,
+        questions=shape.policy.questions if shape.policy else {},
         switches=list_switches(choice.grant) if choice.grant else (),
+        later=_list_later(choice.grant) if choice.grant else {},
         formats=offered_formats(shape),
         signed_in=[*known, f"principal {ANOTHER}"] if known else (),
         clients=[f"client {ANOTHER}", *clients] if clients else (),
         against=[IN_FORCE, *levels] if levels else (),
     )
+
+
+def _list_later(grant: Grant) -> dict[str, list[str]]:
+    """The toggles that the level of a grant does not offer, by the level that does."""
+    found: dict[str, list[str]] = {}
+    for name, toggle in grant.policy.toggles.items():
+        if not grant.reaches(toggle.offered_since):
+            found.setdefault(toggle.offered_since, []).append(name)
+    return found
 
 
 def read_choice(shape: Shape, sent: QueryParams | FormData) -> Choice:
@@ -69,12 +81,18 @@ def read_choice(shape: Shape, sent: QueryParams | FormData) -> Choice:
         tool=texts.get("tool"),
         level=level,
         format=texts.get("format"),
-        caller=read_caller(texts.get("signed_in", NOBODY), texts.get("client", f"client {ANOTHER}")),
+        caller=_read_caller(texts),
         against=texts.get("against", IN_FORCE),
     )
     if shape.policy is None or level is None or texts.get("toggles_of") != level:
         return chosen
     return replace(chosen, grant=flip(shape.policy, level, on))
+
+
+def _read_caller(texts: Mapping[str, str]) -> Caller | None:
+    if not {"signed_in", "client"} & texts.keys():
+        return None
+    return read_caller(texts.get("signed_in", NOBODY), texts.get("client", f"client {ANOTHER}"))
 
 
 def read_caller(signed_in: str, client: str) -> Caller:
