@@ -42,7 +42,7 @@ LAYERS = (
     {"lock"},
     {"mcpserver", "fastmcp"},
     {"lowlevel"},
-    {"lint._finding", "lint._inspected"},
+    {"lint._finding", "lint._formats", "lint._inspected"},
     {"lint._config", "lint._descriptions", "lint._fields", "lint._answers", "lint._policies", "lint._servers"},
     {"lint._rules"},
     {"lint"},

@@ -146,6 +146,39 @@ MISTAKES: dict[str, list[Mistake]] = {
             partial(point, arguments={"column": Annotated[str, Field(description="A column.", examples=["A row."])]}),
             "argument order",
         ),
+        *(
+            (partial(point, doc=wrong), partial(point, doc=right), "description")
+            for wrong, right in [
+                ("Returns JSON with the day.", "Returns TOON with the day."),
+                ("A Markdown text.", "A text. Markdown is read as text."),
+                ("A text, formatted as CSV.", "Convert CSV, as `JSON`."),
+                ("Get the note\nas JSON.", "Search folders of Markdown and HTML."),
+                ("List the days in CSV.", "List documents in CSV."),
+                ("Show the day.\n\nReturns:\n    valid JSON.", "Show the day.\n\nArgs:\n    day: it is sent as JSON."),
+                ("The answer is in XML.", "Returns XML files, JSON-like, that are kept as JSON or XML."),
+                ("Returns a Markdown text.", "Returns the JSON schema."),
+                ("Returns the answer as TOON or JSON.", "Returns Markdown and JSON documents."),
+            ]
+        ),
+        (
+            partial(point, doc="Get it as JSON.", ask={"format"}),
+            partial(point, doc="Get it as TOON, Markdown or JSON.", ask={"format"}),
+            "description",
+        ),
+        (partial(point, doc="Get it as CSV."), partial(point, doc="Get it as CSV.", name="get_csv"), "description"),
+        (
+            partial(made, NOTE, doc="Get it as Markdown."),
+            partial(made, model(text=Annotated[str, Prose()]), doc="Get it as Markdown."),
+            "description",
+        ),
+        (partial(point, empty="Returns JSON of none."), partial(point, empty="No JSON is there."), "empty"),
+        (
+            partial(
+                point, doc="Returns JSON.", arguments={"text": Annotated[str, Field(description="Returned as JSON.")]}
+            ),
+            partial(point, arguments={"text": Annotated[str, Field(description="Returned as JSON.")]}),
+            "description",
+        ),
     ],
     "withheld-name": [
         (partial(told, doc="Get its video_url."), partial(told, doc="Get its {keys}."), "description"),
@@ -410,6 +443,43 @@ def test_one_field_is_one_finding_however_often_its_class_stands_in_an_answer() 
     assert [(each.tool, each.place) for each in lint_shape(both, config=config)] == [row, of_second]
     mixed = model(key=str, one=Leaf | Other)
     assert lines(made(mixed, mixed(key="a", one=Other(name="-")))) == ["decoration It.one.name"]
+
+
+def test_a_handle_that_nobody_takes_back_is_told_of_the_first_tool() -> None:
+    """One parameter mends it for all tools that return the DTO; another kind is another mistake."""
+    shape = made(TASK, name="second_by_name")
+    for name, declared in [("again", TASK), ("other", model(id=Annotated[str, Handle("note")]))]:
+        shape.tool(made(declared, name=name).tools[name].function)
+    found = lint_shape(shape, config=LEFT_OUT)
+    assert [(each.tool, each.rule) for each in found] == [
+        ("second_by_name", "unaccepted-handle"),
+        ("other", "unaccepted-handle"),
+    ]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Returns", "get", "a", "as", "in", "or", ",", ".", "JSON", "T\u017fV", "files", "\n", "\u0130"]
+        )
+    )
+)
+def test_a_description_of_any_words_can_be_read_for_formats(words: list[str]) -> None:
+    """Never a crash, always one line; no name at all where the tool is about all of them."""
+    assert all(len(str(each).splitlines()) == 1 for each in lint_shape(made(Point, doc=" ".join(words))))
+    about: dict[str, Any] = dict.fromkeys(("toon", "markdown", "json", "csv", "html", "tsv", "xml", "yaml"), int)
+    assert lines(point(doc=" ".join(words), arguments=about)) == []
+
+
+def test_the_finding_on_a_format_says_what_the_answer_is() -> None:
+    """A11: what is wrong, what is true, and what to do; each name once."""
+    shape = made(Point, doc="Returns JSON. Get it as JSON or as CSV.", encoder=Toon())
+    said = "Leave the name of the format out. [foreign-word]"
+    assert [str(each) for each in lint_shape(shape, config=LEFT_OUT)] == [
+        f"get_it: description: it says that the answer is {name}, but it is TOON. {said}" for name in ("JSON", "CSV")
+    ]
+    (chosen,) = lint_shape(made(Point, doc="Returns JSON.", ask={"format"}), config=LEFT_OUT)
+    assert chosen.message == "it says that the answer is JSON, but callers choose its format."
 
 
 def test_a_finding_is_plain_data() -> None:

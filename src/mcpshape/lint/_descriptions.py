@@ -1,21 +1,24 @@
 """Rules about what a model reads before it calls: words of other formats, withheld names, emptiness."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
 
 from mcpshape._describe import NEUTRAL, Vocabulary
 from mcpshape._guards import WHOLE, Plan
 from mcpshape._nodes import Field, Listing, Node, Nullable, Reference, Root, references
 from mcpshape._paths import list_paths
-from mcpshape.encoders import Json, Markdown, Toon, name_formats
+from mcpshape.encoders import Encoder, Json, Markdown, Toon, name_formats
 from mcpshape.errors import Problem
+from mcpshape.lint._formats import named_formats
 from mcpshape.lint._inspected import Found, Inspected, Subject, Text
 from mcpshape.policy import Grant
 from mcpshape.rules import Count, Handle, Rule
 
 # Words that are true in every format, and what the protocol calls the parts of an object.
 _EVERYWHERE = {*asdict(NEUTRAL).values(), "key", "keys"}
+# Formats that no encoder need write, and that answers are often said to be in all the same.
+_OTHER_FORMATS = ("CSV", "HTML", "TSV", "XML", "YAML")
 _IDENTITIES = frozenset({"id", "uid", "uuid"})
 _SLOTS = ("entry", "entries", "field", "fields", "listing")
 _QUOTED = re.compile(r"``.*?``|`[^`]*`|\{[^{}]*\}", re.DOTALL)
@@ -27,13 +30,15 @@ _ABSENCE = rf"\b(?:without|no)\s+(?:(?:an?|the)\s+)?(?:{_CALLED})?(?:[`\"\w]+(?:
 
 
 def find_foreign_words(subject: Subject) -> Iterator[Problem]:
-    """Words of one format in what is read beside another."""
-    words = _foreign_words(subject)
+    """Words of one format in what is read beside another, and names of formats that the answer is not in."""
+    words, names = _foreign_words(subject), _format_names(subject)
     for text in subject.texts:
         bare = _QUOTED.sub(" ", text.text)
         for word, (format_name, slot) in words.items():
             if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", bare, re.IGNORECASE):
                 yield _foreign(text, word, format_name, slot, subject.vocabulary)
+        if text.is_filled:
+            yield from _foreign_formats(subject, text.place, named_formats(bare, names))
 
 
 def _foreign(text: Text, word: str, format_name: str, slot: str, own: Vocabulary) -> Problem:
@@ -47,7 +52,7 @@ def _foreign_words(subject: Subject) -> dict[str, tuple[str, str]]:
 
     What the tool itself is about, as its names say, is no word of a format.
     """
-    known = {**name_formats(subject.tool.encoder, (Toon(), Markdown(), Json())), **subject.formats}
+    known = _known(subject)
     usual = {*_words(subject.vocabulary), *_EVERYWHERE, *_topics(subject)}
     return {
         word: (encoder.name, slot)
@@ -55,6 +60,31 @@ def _foreign_words(subject: Subject) -> dict[str, tuple[str, str]]:
         for word, slot in _words(encoder.vocabulary).items()
         if word and word not in usual
     }
+
+
+def _known(subject: Subject) -> dict[str, Encoder]:
+    return {**name_formats(subject.tool.encoder, (Toon(), Markdown(), Json())), **subject.formats}
+
+
+def _format_names(subject: Subject) -> list[str]:
+    """The formats that a text could say its answer is in, but for what the tool itself is about."""
+    about = {*_topics(subject), *(["markdown"] if _has_prose(subject) else [])}
+    names = dict.fromkeys([*(each.name for each in _known(subject).values()), *_OTHER_FORMATS])
+    return [each for each in names if each.lower() not in about]
+
+
+def _has_prose(subject: Subject) -> bool:
+    """Whether the answer holds what people wrote in Markdown, whatever format is around it."""
+    return any(guard.is_prose for guard in subject.tool.plan.guards.values())
+
+
+def _foreign_formats(subject: Subject, place: str, told: Iterable[tuple[str, ...]]) -> Iterator[Problem]:
+    """Names of formats that the answer is not in; where callers choose, one alone is as wrong as a foreign one."""
+    offered, asks = {each.name for each in subject.formats.values()}, len(subject.formats) > 1
+    foreign = (name for names in told for name in names if name not in offered or (asks and len(names) == 1))
+    actual = "callers choose its format" if asks else f"it is {subject.tool.encoder.name}"
+    for name in dict.fromkeys(foreign):
+        yield Problem(place, f"it says that the answer is {name}, but {actual}.", "Leave the name of the format out.")
 
 
 def _words(vocabulary: Vocabulary) -> dict[str, str]:

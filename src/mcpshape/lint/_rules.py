@@ -23,6 +23,6 @@ RULES = (
     Rule("structured-price", of_tools(find_structured_prices)),
     Rule("too-long-for-host", of_tools(find_long_answers)),
     Rule("unused-toggle", find_unused_toggles),
-    Rule("unaccepted-handle", find_unaccepted_handles),
+    Rule("unaccepted-handle", find_unaccepted_handles, is_told_once=True),
     Rule("unshaped-tool", lambda inspected: iter(inspected.unshaped)),
 )
