@@ -22,6 +22,7 @@ from mcpshape import Shape
 from mcpshape.cli import main
 from mcpshape.encoders import Toon
 from mcpshape.lint import list_rules
+from mcpshape.settings import follow
 from search_server.samples import SAMPLE as HARBOUR
 from tasks_server.samples import SAMPLE as LISTS
 
@@ -36,6 +37,7 @@ class Room(BaseModel):
 shape = Shape(encoder=Toon())
 clean = Shape(encoder=Toon())
 empty = Shape(encoder=Toon())
+live = follow(clean, None, prefix="MCPSHAPE_LINT_TEST_")
 served = FastMCP("rooms")
 
 
@@ -236,7 +238,8 @@ def test_what_is_wrong_in_a_project_is_one_line(
         (["no_such_module:shape"], "there is no module no_such_module"),
         (["test_lint_command"], "test_lint_command names no shape; write module:name"),
         (["test_lint_command:empty"], "tools: the shape has none. Import the module with its tools."),
-        (["test_lint_command:Room"], "test_lint_command:Room is no Shape but"),
+        (["test_lint_command:Room"], "test_lint_command:Room is no Shape but ModelMetaclass; name a Shape"),
+        (["test_lint_command:live"], "test_lint_command:live is no Shape but Live; name the Shape that it follows"),
         (["test_lint_command:shape", "--ignore", "x"], "ignore: there is no rule 'x'. Rules: foreign-word,"),
         (["test_lint_command:shape", "--format", "xml"], "xml"),
         (["test_lint_command:shape", "--server", "here"], "here names no server; write module:name"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from mcpshape._live import Live
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.shape import Shape
 
@@ -14,7 +15,8 @@ def load_shape(place: str) -> Shape:
     """The shape at a place; where there is none, the command ends with the reason."""
     found = load(place, "Shape")
     if not isinstance(found, Shape):
-        refuse(f"{place} is no Shape but {type(found).__name__}")
+        remedy = "the Shape that it follows" if isinstance(found, Live) else "a Shape"
+        refuse(f"{place} is no Shape but {type(found).__name__}; name {remedy}")
     return found
 
 
