@@ -67,12 +67,13 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_lock_is_written_and_holds(capsys: pytest.CaptureFixture[str]) -> None:
-    """The file is there, with nothing beside it, and a check of the same shape is silent."""
-    assert run(capsys, "test_lock_command:shape") == (0, "", "")
+    """The file is there, with nothing beside it, one line says so, and a check of the same shape is silent."""
+    assert run(capsys, "test_lock_command:shape") == (0, "Wrote mcpshape.lock, 6 lines.\n", "")
+    assert len(Path("mcpshape.lock").read_text().splitlines()) == 6
     assert [path.name for path in Path().iterdir()] == ["mcpshape.lock"]
     assert "tool get_note title open show\n" in Path("mcpshape.lock").read_text()
     assert run(capsys, "test_lock_command:shape", "--check") == (0, "", "")
-    assert run(capsys, "test_lock_command:shape", "--file", "other.lock")[0] == 0
+    assert run(capsys, "test_lock_command:shape", "--file", "other.lock") == (0, "Wrote other.lock, 6 lines.\n", "")
     assert Path("other.lock").read_bytes() == Path("mcpshape.lock").read_bytes()
 
 
@@ -190,7 +191,7 @@ def test_only_a_lock_is_replaced(content: bytes, message: str, capsys: pytest.Ca
     assert err.endswith(" Name another file, or remove it.\n")
     assert Path("mcpshape.lock").read_bytes() == content
     Path("mcpshape.lock").write_bytes(b"")
-    assert run(capsys, "test_lock_command:shape") == (0, "", "")
+    assert run(capsys, "test_lock_command:shape")[0] == 0
 
 
 def test_links_and_mode_stay_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -198,7 +199,7 @@ def test_links_and_mode_stay_as_they_are(capsys: pytest.CaptureFixture[str]) -> 
     Path("real.lock").write_text("mcpshape-lock 1\n<<<<<<< HEAD\n")
     Path("real.lock").chmod(0o640)
     Path("mcpshape.lock").symlink_to("real.lock")
-    assert run(capsys, "test_lock_command:shape") == (0, "", "")
+    assert run(capsys, "test_lock_command:shape")[0] == 0
     assert Path("mcpshape.lock").is_symlink()
     assert Path("real.lock").read_text().startswith("mcpshape-lock 1\n")
     assert Path("real.lock").stat().st_mode & 0o777 == 0o640
@@ -244,9 +245,9 @@ def test_the_page_shows_what_the_command_does() -> None:
     """docs/how-to/lock.md: the shown lock and the shown sentences come of the shown module and the shown change."""
     module, change = blocks("python", PAGE)
     made, checked = (shlex.split(each)[2:] for each in blocks("sh", PAGE))
-    lock, sentences = blocks("text", PAGE)
+    wrote, lock, sentences = blocks("text", PAGE)
     Path("rooms.py").write_text(module)
-    assert called(*made).returncode == 0
+    assert called(*made).stdout == wrote
     assert Path("mcpshape.lock").read_text() == lock
     assert called(*checked).returncode == 0
     old = next(line for line in module.splitlines() if line.startswith("    title:"))

@@ -41,7 +41,9 @@ def lock(
     if check:
         _check(now, file, command)
     else:
-        _write(file, now.text())
+        text = now.text()
+        _write(file, text)
+        sys.stdout.write(f"Wrote {file}, {len(text.splitlines())} lines.\n")
 
 
 def _check(now: Lock, file: Path, command: str) -> None:
