@@ -77,6 +77,17 @@ def test_the_site_follows_the_scheme_of_the_system(page: Page, address: str) -> 
     expect(page.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
 
 
+def test_a_picture_of_one_scheme_is_shown_in_that_scheme_alone(page: Page, address: str) -> None:
+    """No bright picture on a dark page."""
+    page.goto(f"{address}how-to/preview/")
+    expect(page.locator("img[src*='preview-dark.png']")).to_be_visible()
+    expect(page.locator("img[src*='preview-light.png']")).to_be_hidden()
+    page.emulate_media(color_scheme="light")
+    page.reload()
+    expect(page.locator("img[src*='preview-dark.png']")).to_be_hidden()
+    expect(page.locator("img[src*='preview-light.png']")).to_be_visible()
+
+
 def test_search_finds_a_page_by_what_it_says(page: Page, address: str) -> None:
     """Without a service: the index comes with the site."""
     page.set_viewport_size({"width": 1200, "height": 800})
