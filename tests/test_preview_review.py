@@ -4,8 +4,11 @@ from datetime import date, datetime
 from typing import Annotated, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field, RootModel
 
+from generated import MASK, Case, cases
 from mcpshape import (
     Always,
     Clip,
@@ -25,12 +28,13 @@ from mcpshape import (
     Until,
     When,
 )
+from mcpshape._example import still
 from mcpshape._paths import list_paths
 from mcpshape._telling import tells_no_more
 from mcpshape.encoders import Json, Toon
 from mcpshape.preview import choose, preview_tool
-from mcpshape.preview._contrast import Change, compare_lines, list_changes
-from mcpshape.preview._saving import Review, SettingsFile
+from mcpshape.preview._contrast import Change, collect_values, compare_lines, list_changes
+from mcpshape.preview._saving import Review, SettingsFile, find_changes
 
 POLICY = Policy(levels=("strict", "minimal", "open"))
 
@@ -166,6 +170,27 @@ def test_the_value_in_the_example_is_found_wherever_it_stands(
     if expected is not None:
         assert [(path, example) for path, _, example in listed(found)] == expected
     assert all(each.has_example for each in found.widened)
+
+
+class Phones(BaseModel):
+    by_name: Annotated[dict[str, Room], Since("open")]
+
+
+class Emails(BaseModel):
+    by_name: list[Person]
+
+
+class Contacts(BaseModel):
+    either: list[Phones | Emails]
+
+
+def test_keys_that_are_data_are_listed_beside_what_they_hold(tmp_path: Any) -> None:
+    """They leave as well; and another class with a list of DTOs at the same path does not hide them."""
+    value = Contacts(either=[Phones(by_name={"Ada": Room(name="Blue")})])
+    assert listed(review(tmp_path, serve(Contacts, value), "open")) == [
+        ("either.by_name", "told", {"Ada": {"name": "Blue"}}),
+        ("either.by_name.name", "told", "Blue"),
+    ]
 
 
 class Held(BaseModel):
@@ -361,3 +386,34 @@ def test_what_a_subclass_adds_is_in_no_part_of_a_preview(tmp_path: Any) -> None:
     for name in (None, "json", "markdown"):
         assert "hunter2" not in str(preview_tool(shape, choose(shape, level="open", format=name, against="strict")))
     assert "hunter2" not in str(review(tmp_path, shape, "open"))
+
+
+def leaves(data: Any) -> set[Any]:
+    """All values and keys of some data that are no containers, but for what stands for nothing."""
+    if isinstance(data, dict):
+        return {*data} | {leaf for each in data.values() for leaf in leaves(each)}
+    if isinstance(data, list):
+        return {leaf for each in data for leaf in leaves(each)}
+    return {data} - {None, ""}
+
+
+@settings(max_examples=80)
+@given(cases(with_policy=True), st.data())
+def test_nothing_leaves_newly_that_is_not_listed(case: Case, data: st.DataObject) -> None:
+    """For any DTO class, value and two grants: each value that only the second lets out is at a path of the list."""
+    shape = Shape(case.policy, encoder=Toon())
+
+    def get_it() -> None:
+        """Get it."""
+
+    get_it.__annotations__["return"] = case.spec.cls
+    shape.tool(example=lambda: case.value)(get_it)
+    one, other = (data.draw(st.sampled_from(list(case.grants()))) for _ in range(2))
+    before, after = (still(shape.using(grant=grant)) for grant in (one, other))
+    was, would_be = (shape.view(case.value, declared=case.spec.cls).data for shape in (before, after))
+    plan = shape.tools["get_it"].plan
+    values = collect_values(plan, would_be)
+    wider = [change for change in find_changes("get_it", before, after) if change.is_wider]
+    told = [leaf for change in wider for value in values.get(change.path, []) for leaf in leaves(value)]
+    keys = {field.key for record in plan.declared.records.values() for field in record.fields}
+    assert leaves(would_be) - leaves(was) - keys - {MASK} <= {*told}

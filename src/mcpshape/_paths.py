@@ -23,14 +23,15 @@ class Paths:
 class Step:
     """One field of a plan: its dotted wire name, its rule, and what happens to it.
 
-    `record` is the key of its DTO class, since several can stand at one path. `gone` is the field whose rows are gone
-    from it, if any.
+    `record` is the key of its DTO class, since several can stand at one path; `node` is what it holds. `gone` is the
+    field whose rows are gone from it, if any.
     """
 
     path: str
     rule: Rule
     action: Action
     record: str
+    node: Node
     gone: str | None
 
 
@@ -99,6 +100,6 @@ def _walk(plan: Plan, grant: Grant | None, node: Node, path: str, seen: tuple[Re
         for field in record.fields:
             guard, action = plan.guard(record, field), decide(plan, record, field, grant)
             gone = guard.rows.when if guard.rows and guard.hides_rows(grant) else None
-            yield Step(f"{path}{field.key}", guard.rule, action, record.key, gone)
+            yield Step(f"{path}{field.key}", guard.rule, action, record.key, field.node, gone)
             if not isinstance(action, Drop):
                 yield from _walk(plan, grant, field.node, f"{path}{field.key}.", (*seen, record))

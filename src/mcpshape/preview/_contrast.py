@@ -9,7 +9,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from mcpshape._guards import WHOLE, Plan
-from mcpshape._nodes import Choice, Converted, Keyed, Listing, Node, Nullable, Positions, Reference, Root, parts
+from mcpshape._nodes import Choice, Converted, Keyed, Listing, Node, Nullable, Positions, Reference, Root, Scalar, parts
 from mcpshape._paths import Step, walk
 from mcpshape._telling import name_form, tells_no_more
 from mcpshape.policy import Grant
@@ -24,7 +24,8 @@ class Change:
     """A key that is told in another way: what happens to it here and there, in words.
 
     `is_wider` says whether more is told here; where neither tells more than the other, it does as well. `is_of_rows`
-    says that it is about the rows of a list that is told either way.
+    says that it is about the rows of a list that is told either way, `holds_dtos` that there is nothing at the key but
+    DTOs, whose keys are told of as well.
     """
 
     path: str
@@ -32,6 +33,7 @@ class Change:
     there: str
     is_wider: bool
     is_of_rows: bool = False
+    holds_dtos: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,19 @@ def _compare(plan: Plan, place: tuple[str, str], after: Steps, before: Steps) ->
         if (successor := _find_successor(plan, place, steps)) is not None:
             words[index], actions[index] = f"told as {successor.path}", successor.action
     if words[0] != words[1]:
-        return Change(path=place[0], here=words[0], there=words[1], is_wider=not tells_no_more(*actions))
+        holds_dtos = not any(_holds_values(step.node) for step in (here, there) if step)
+        return Change(
+            path=place[0], here=words[0], there=words[1], is_wider=not tells_no_more(*actions), holds_dtos=holds_dtos
+        )
     if here and there and here.gone != there.gone and not isinstance(here.action, Drop):
         rows = [name_rows(step.gone) for step in (here, there)]
         return Change(path=place[0], here=rows[0], there=rows[1], is_wider=here.gone is None, is_of_rows=True)
     return None
+
+
+def _holds_values(node: Node) -> bool:
+    """Whether there is anything in a node that is not inside of a DTO: a value, or a key that is data."""
+    return isinstance(node, Scalar) or any(map(_holds_values, parts(node)))
 
 
 def _find_successor(plan: Plan, place: tuple[str, str], steps: Steps) -> Step | None:
@@ -116,31 +126,34 @@ def _aligned(one: list[str], other: list[str]) -> Iterator[Line]:
         yield from (Line(*pair) for pair in zip_longest(one[start:end], other[first:last]))
 
 
-def find_values(plan: Plan, data: Mapping[str, Any], path: str) -> Iterator[Any]:
-    """All values at the path of a field in the data of a view, in order."""
-    return _reach(plan, plan.declared.root, data.get(WHOLE.key) if plan.is_wrapped else data, path)
+def collect_values(plan: Plan, data: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """All values in the data of a view by the paths of their fields; what recurs counts as where it was first."""
+    found: dict[str, list[Any]] = {}
+    root = data.get(WHOLE.key) if plan.is_wrapped else data
+    for path, value in _visit(plan, plan.declared.root, root, "", {}):
+        found.setdefault(path, []).append(value)
+    return found
 
 
-def _reach(plan: Plan, node: Node, value: Any, path: str) -> Iterator[Any]:
+def _visit(plan: Plan, node: Node, value: Any, path: str, seen: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     match node:
         case Reference(key) if isinstance(value, Mapping):
+            path = seen.get(key, path)
             for field in plan.declared.records[key].fields:
-                rest = path.removeprefix(field.key)
-                if field.key in value and path == field.key:
-                    yield value[field.key]
-                elif field.key in value and path.startswith(field.key) and rest.startswith("."):
-                    yield from _reach(plan, field.node, value[field.key], rest[1:])
+                if field.key in value:
+                    yield f"{path}{field.key}", value[field.key]
+                    yield from _visit(plan, field.node, value[field.key], f"{path}{field.key}.", {**seen, key: path})
         case Keyed(_, values) if isinstance(value, Mapping):
             for each in value.values():
-                yield from _reach(plan, values, each, path)
+                yield from _visit(plan, values, each, path, seen)
         case Listing(items) if isinstance(value, list):
             for each in value:
-                yield from _reach(plan, items, each, path)
+                yield from _visit(plan, items, each, path, seen)
         case Positions(nodes) if isinstance(value, list):
             for inner, each in zip(nodes, value, strict=False):
-                yield from _reach(plan, inner, each, path)
+                yield from _visit(plan, inner, each, path, seen)
         case Nullable() | Root() | Converted() | Choice():
             for inner in parts(node):
-                yield from _reach(plan, inner, value, path)
+                yield from _visit(plan, inner, value, path, seen)
         case _:
             return

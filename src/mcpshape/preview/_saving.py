@@ -15,7 +15,7 @@ from mcpshape._whole_file import replacing
 from mcpshape.errors import DefinitionError, Problem
 from mcpshape.policy import Grant
 from mcpshape.preview._choice import Choice, make_options
-from mcpshape.preview._contrast import Change, find_values, list_changes
+from mcpshape.preview._contrast import Change, collect_values, list_changes
 from mcpshape.preview._revision import Edit, replace_format, revise
 from mcpshape.settings import follow
 from mcpshape.shape import Shape
@@ -89,7 +89,7 @@ class SettingsFile:
         before = self.apply(shape)
         changed = make_options(before, choice, choice.grant)
         after = before.using(**changed)
-        changes = {name: _changes(name, before, after) for name in after.tools}
+        changes = {name: find_changes(name, before, after) for name in after.tools}
         return Review(
             level=choice.grant.level if choice.grant else None,
             toggles=sorted(choice.grant.toggles) if choice.grant else (),
@@ -205,39 +205,38 @@ def _flips(grant: Grant, written: Mapping[str, Any]) -> Iterator[Edit]:
             yield Edit(("toggles", name), name in grant.toggles)
 
 
-def _changes(name: str, before: Shape, after: Shape) -> list[Change]:
-    """What happens to the keys of a tool that hold values; those that hold others follow from these."""
+def find_changes(name: str, before: Shape, after: Shape) -> list[Change]:
+    """What happens to the keys of a tool that hold values; those that hold nothing but others follow from these."""
     tool = after.tools[name]
     cap = tool.options.cap(after.policy)
     here, there = (each.grant & cap if each.grant and cap else each.grant for each in (after, before))
     changes = list_changes(tool.plan, here, there)
     holders = {change.path.rpartition(".")[0] for change in changes}
-    return [change for change in changes if change.path not in holders or change.is_of_rows]
+    return [change for change in changes if not change.holds_dtos or change.path not in holders]
 
 
 def _widened(name: str, before: Shape, after: Shape, changes: Sequence[Change]) -> Iterator[Widened]:
     """The changes of one tool with what its example would tell of each that it does not tell now."""
-    shapes = (before, after) if changes else ()
-    was, would_be = [_answer(shape, name) for shape in shapes] or (None, None)
+    was, would_be = (_answer(shape, name) if changes else None for shape in (before, after))
     for change in changes:
-        known, new = (_values(after, name, data, change) for data in (was, would_be))
+        known, new = (_values(change, found or {}) for found in (was, would_be))
         told = {to_json(value) for value in known}
         first = next((each for each in new if each is not None), None)
         example = next((each for each in new if each is not None and to_json(each) not in told), first)
         yield Widened(tool=name, change=change, example=example, has_example=would_be is not None)
 
 
-def _answer(shape: Shape, name: str) -> Mapping[str, Any] | None:
-    """The data that a tool answers its example with; `None` where there is no example, or none that works."""
+def _values(change: Change, found: Mapping[str, list[Any]]) -> list[Any]:
+    values = found.get(change.path, [])
+    return [row for rows in values if isinstance(rows, list) for row in rows] if change.is_of_rows else values
+
+
+def _answer(shape: Shape, name: str) -> Mapping[str, list[Any]] | None:
+    """The values that a tool answers its example with; `None` where there is no example, or none that works."""
     served = still(shape)
     tool = served.tools[name]
     try:
         call = open_example(served, tool, grant=served.grant)
-        return answer_example(call, tool, make_example(tool)).view.data
+        return collect_values(tool.plan, answer_example(call, tool, make_example(tool)).view.data)
     except DefinitionError:
         return None
-
-
-def _values(shape: Shape, name: str, data: Mapping[str, Any] | None, change: Change) -> list[Any]:
-    found = list(find_values(shape.tools[name].plan, data or {}, change.path))
-    return [row for rows in found if isinstance(rows, list) for row in rows] if change.is_of_rows else found
