@@ -677,3 +677,13 @@ LOCKED = lock_of(
     POLICY,
     **{str(place): annotation for place, (annotation, _, _) in enumerate(CHANGES.values())},
 )
+
+
+def test_the_words_of_a_toggle_are_no_part_of_a_lock() -> None:
+    """A lock that was just written is up to date, and stays so when the words change."""
+
+    def lock(about: str) -> Lock:
+        toggle = Toggle(on_since="open", offered_since="open", about=about)
+        return lock_shape(Shape(Policy(levels=("strict", "open"), toggles={"notes": toggle}), encoder=Json()))
+
+    assert lock("Notes of people.") == lock("") == read_lock(lock("Notes of people.").text())

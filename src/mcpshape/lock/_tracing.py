@@ -1,6 +1,7 @@
 """What leaves of each path, found by asking the plans of a shape under every grant that makes a difference."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -35,7 +36,8 @@ def lock_shape(shape: Shape) -> Lock:
     ]
     return Lock(
         levels=policy.levels if policy else (),
-        toggles=dict(policy.toggles) if policy else {},
+        # What a toggle is about decides nothing, and is no part of a lock.
+        toggles={name: replace(each, about="") for name, each in policy.toggles.items()} if policy else {},
         setting=Setting(setting.level, setting.toggles) if setting else None,
         steps=frozenset(steps),
     )
