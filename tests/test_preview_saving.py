@@ -178,6 +178,17 @@ def test_a_link_to_nothing_yet_becomes_one_to_the_file(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_text(encoding="utf-8") == 'level = "minimal"\n'
 
 
+def test_a_link_keeps_the_secret_that_lies_beside_it(tmp_path: Path) -> None:
+    """The names of files in it count from the link, wherever it leads."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "secret").write_bytes(b"x" * 32)
+    (tmp_path / "real" / "settings.toml").write_text('secret_file = "secret"\n', encoding="utf-8")
+    (tmp_path / "link.toml").symlink_to(tmp_path / "real" / "settings.toml")
+    save(tmp_path / "link.toml", level="minimal")
+    written = (tmp_path / "real" / "settings.toml").read_text(encoding="utf-8")
+    assert written == 'secret_file = "secret"\nlevel = "minimal"\n'
+
+
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX")
 def test_owner_and_mode_stay_and_a_file_that_may_not_be_written_to_too(tmp_path: Path) -> None:
     """The server that reads it may be another user than the one who saves."""

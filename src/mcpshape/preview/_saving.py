@@ -138,13 +138,13 @@ class SettingsFile:
 
     def _would_hold(self, shape: Shape, choice: Choice, candidate: Path) -> bool:
         """Whether a choice is in force with a file that holds it."""
+        # The candidate lies where a link leads, but names are read from where the link is.
+        secret = self._written().get("secret_file")
+        options = {"secret_file": str(self.path.parent / secret)} if isinstance(secret, str) else {}
         try:
-            now = self._under(shape, candidate)
-        except DefinitionError as error:
-            if self._environment():
-                return False
-            # The name of the candidate is nobody's business.
-            raise DefinitionError(f"settings {self.path}", error.problems) from error
+            now = self._under(shape, candidate, options)
+        except DefinitionError:
+            return False
         return now.grant == choice.grant and choice.format in {None, now.tools[choice.tool].encoder.name.lower()}
 
     def _environment(self) -> dict[str, Any]:
@@ -177,8 +177,8 @@ class SettingsFile:
             return True
         return True
 
-    def _under(self, shape: Shape, path: Path | None) -> Shape:
-        return follow(shape, path, prefix=self.prefix, others=self.own_keys()).current()
+    def _under(self, shape: Shape, path: Path | None, options: Mapping[str, Any] | None = None) -> Shape:
+        return follow(shape, path, prefix=self.prefix, options=options, others=self.own_keys()).current()
 
     def _seen(self) -> str:
         try:
