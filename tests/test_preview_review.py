@@ -397,6 +397,38 @@ def leaves(data: Any) -> set[Any]:
     return {data} - {None, ""}
 
 
+class Leaf(BaseModel):
+    name: Annotated[str, Always()]
+    extra: Annotated[str, Since("open")]
+
+
+class Chain(BaseModel):
+    key: Annotated[str, Since("open")]
+    inner: Annotated["list[Chain]", Since("open")]
+
+
+class Plain(BaseModel):
+    inner: Leaf
+
+
+class Nest(BaseModel):
+    it: Chain | Plain
+
+
+def test_what_recurs_is_listed_beside_what_does_not() -> None:
+    """Where a key holds its own class again in one class of a union, its values are not passed over for another's."""
+    shape = Shape(POLICY, encoder=Toon())
+
+    @shape.tool
+    def get_it() -> Nest:
+        """Get it."""
+        raise NotImplementedError
+
+    before, after = (shape.using(grant=POLICY.grant(level)) for level in ("strict", "open"))
+    paths = [change.path for change in find_changes("get_it", before, after) if change.is_wider]
+    assert paths == ["it.inner", "it.inner.extra", "it.key"]
+
+
 @settings(max_examples=80)
 @given(cases(with_policy=True), st.data())
 def test_nothing_leaves_newly_that_is_not_listed(case: Case, data: st.DataObject) -> None:

@@ -24,7 +24,8 @@ class Step:
     """One field of a plan: its dotted wire name, its rule, and what happens to it.
 
     `record` is the key of its DTO class, since several can stand at one path; `node` is what it holds. `gone` is the
-    field whose rows are gone from it, if any.
+    field whose rows are gone from it, if any. `is_cut` says that it holds a DTO class around it, which is not followed
+    again.
     """
 
     path: str
@@ -33,6 +34,7 @@ class Step:
     record: str
     node: Node
     gone: str | None
+    is_cut: bool
 
 
 def list_paths(plan: Plan, grant: Grant | None) -> Paths:
@@ -100,6 +102,7 @@ def _walk(plan: Plan, grant: Grant | None, node: Node, path: str, seen: tuple[Re
         for field in record.fields:
             guard, action = plan.guard(record, field), decide(plan, record, field, grant)
             gone = guard.rows.when if guard.rows and guard.hides_rows(grant) else None
-            yield Step(f"{path}{field.key}", guard.rule, action, record.key, field.node, gone)
+            is_cut = any(plan.declared.records[key] in (*seen, record) for key in references(field.node))
+            yield Step(f"{path}{field.key}", guard.rule, action, record.key, field.node, gone, is_cut)
             if not isinstance(action, Drop):
                 yield from _walk(plan, grant, field.node, f"{path}{field.key}.", (*seen, record))

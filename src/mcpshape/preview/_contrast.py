@@ -69,7 +69,7 @@ def _compare(plan: Plan, place: tuple[str, str], after: Steps, before: Steps) ->
         if (successor := _find_successor(plan, place, steps)) is not None:
             words[index], actions[index] = f"told as {successor.path}", successor.action
     if words[0] != words[1]:
-        holds_dtos = not any(_holds_values(step.node) for step in (here, there) if step)
+        holds_dtos = not any(step.is_cut or _holds_values(step.node) for step in (here, there) if step)
         return Change(
             path=place[0], here=words[0], there=words[1], is_wider=not tells_no_more(*actions), holds_dtos=holds_dtos
         )
