@@ -68,7 +68,7 @@ def project(
     while scope.handles and scope.handles.collided:
         scope.handles = scope.handles.longer()
         data = _serialize(plan, value, grant, scope, is_careful=is_careful)
-    markers = {field.key for record in plan.declared.records.values() if (field := plan.cap(record))}
+    markers = _markers(plan)
     if markers and not _tells(data, markers):
         _forget(data, markers)
     return View({"result": data} if plan.is_wrapped else data, layout_of(plan, grant), is_projected=True)
@@ -91,6 +91,15 @@ def settle(plan: Plan, value: Any, grant: Grant | None, scope: Scope, finish: Fi
         return view, texts
     view, texts = finish(project(plan, value, grant, scope, is_careful=True))
     return view, [clean_text(text) for text in texts]
+
+
+def _markers(plan: Plan) -> AbstractSet[str]:
+    """The keys that say at which level a row is held."""
+    if "markers" not in plan.compiled:
+        caps = map(plan.cap, plan.declared.records.values())
+        plan.compiled["markers"] = frozenset(field.key for field in caps if field)
+    markers: AbstractSet[str] = plan.compiled["markers"]
+    return markers
 
 
 def _tells(data: Any, markers: AbstractSet[str]) -> bool:

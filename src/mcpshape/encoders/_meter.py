@@ -98,7 +98,7 @@ def timed(value: Any, times: int = 1) -> Any:
 
 def weighed(value: Any) -> Any:
     """The same value, once there is room for all that is in it, however deep."""
-    pending = [value]
+    pending = [value] if _METER.get() else []
     while pending:
         each = pending.pop()
         spend(1 + (len(each) if isinstance(each, Sized) else 0))
