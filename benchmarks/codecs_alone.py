@@ -1,0 +1,96 @@
+"""TOON codecs alone, on plain data: those of Python and the reference encoder in TypeScript, where Node is."""
+
+import importlib.util
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import toon
+import toon_format
+import toons
+
+from timing import Repeat, repeated
+
+REFERENCE = "@toon-format/toon"
+_PACKAGE = f"{REFERENCE}@4.4.0"
+_FOLDER = Path(__file__).parents[1] / "build" / "toon"
+# Answers each line, a number of times to encode, with the seconds of the processor that this took.
+_SCRIPT = """
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { encode } from "@toon-format/toon";
+const data = JSON.parse(readFileSync(process.argv[2], "utf8"));
+console.log(JSON.stringify(encode(data)));
+for await (const line of createInterface({ input: process.stdin })) {
+  const started = process.cpuUsage();
+  for (let place = 0; place < Number(line); place++) encode(data);
+  const spent = process.cpuUsage(started);
+  console.log((spent.user + spent.system) / 1e6);
+}
+"""
+
+
+@contextmanager
+def codecs(data: Mapping[str, Any]) -> Iterator[dict[str, Repeat]]:
+    """Each codec that is there, once it is seen to write the data; the fastest one of mcpshape first."""
+    encoders = {"toons": toons.dumps, "python-toon": toon.encode, "toon-format": toon_format.dumps}
+    if importlib.util.find_spec("toony"):
+        import toony
+
+        encoders["toony"] = toony.dumps
+    for name, encode in encoders.items():
+        _check(name, encode(data), data)
+    found = {name: repeated(lambda encode=encode: encode(data)) for name, encode in encoders.items()}  # type: ignore[misc]
+    if folder := reference():
+        with _node(folder, data) as encode_in_node:
+            yield found | {f"{REFERENCE} in Node": encode_in_node}
+    else:
+        yield found
+
+
+def reference() -> Path | None:
+    """The folder with the reference encoder, installed on the first call; none without node and npm."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        return None
+    if not (_FOLDER / "node_modules" / REFERENCE).exists():
+        _FOLDER.mkdir(parents=True, exist_ok=True)
+        options = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--silent"]
+        subprocess.run(["npm", "install", *options, _PACKAGE], cwd=_FOLDER, check=True)  # noqa: S603, S607 # The npm there is.
+    return _FOLDER
+
+
+def reference_versions() -> dict[str, str]:
+    """The versions of the reference encoder and of Node, where they are."""
+    if not (folder := reference()):
+        return {}
+    described = json.loads((folder / "node_modules" / REFERENCE / "package.json").read_text(encoding="utf-8"))
+    node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True)  # noqa: S607 # The one there is.
+    return {REFERENCE: described["version"], "node": node.stdout.strip().removeprefix("v")}
+
+
+@contextmanager
+def _node(folder: Path, data: Mapping[str, Any]) -> Iterator[Repeat]:
+    (folder / "encode.mjs").write_text(_SCRIPT, encoding="utf-8")
+    (folder / "data.json").write_text(json.dumps(data), encoding="utf-8")
+    line = ["node", "encode.mjs", "data.json"]
+    with subprocess.Popen(line, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        sent, said = process.stdin, process.stdout
+        if sent is None or said is None:
+            raise SystemExit("node cannot be talked to")
+        _check(REFERENCE, json.loads(said.readline()), data)
+
+        def repeat(number: int) -> float:
+            print(number, file=sent, flush=True)
+            return float(said.readline())
+
+        yield repeat
+        sent.close()
+
+
+def _check(name: str, text: str, data: Mapping[str, Any]) -> None:
+    if toons.loads(text) != data:
+        raise SystemExit(f"{name} does not write the data: {text[:200]}")

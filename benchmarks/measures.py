@@ -1,0 +1,159 @@
+"""How each target is measured."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import toon
+import toons
+
+import stdio
+from by_hand import escaped_alike, join_table
+from data import LEVEL, Row, Rows, Workload, policy, row, rows
+from mcpshape import Shape
+from mcpshape.encoders import Encoder, Markdown, Toon
+from results import Figure, figure
+from subjects import ALONE, NATIVE, STRUCTURED, subjects
+from timing import Repeat, Spread, race, repeated, spread
+
+_PROBES = Path(__file__).with_name("probes.py")
+_PAGE = 50
+
+
+class Sizes:
+    """How many rows, and how often."""
+
+    def __init__(self, *, is_quick: bool) -> None:
+        self.many, self.most = (20, 200) if is_quick else (1000, 100_000)
+        self.rounds, self.few_rounds, self.processes = (2, 2, 1) if is_quick else (101, 9, 15)
+
+
+def measure(sizes: Sizes) -> Iterator[tuple[str, Figure]]:
+    """All targets, each by its name."""
+    table = rows(sizes.many)
+    measures: list[Callable[[], Mapping[str, Spread]]] = [
+        lambda: _results(table, sizes),
+        lambda: _floor(table, sizes),
+        lambda: _python_codec(table, sizes),
+        lambda: _growth(table, sizes),
+        lambda: _memory(sizes),
+        lambda: _markdown(table, sizes),
+        lambda: _page(sizes),
+        lambda: _imports(sizes),
+        lambda: _strict(table, sizes),
+        lambda: {"9": stdio.share(sizes.few_rounds * 4)},
+    ]
+    for each in measures:
+        for name, found in each().items():
+            yield name, figure(found)
+
+
+def _shape(encoder: Encoder, level: str = LEVEL) -> Shape:
+    return Shape(policy, encoder=encoder, grant=policy.grant(level))
+
+
+def _native(level: str = LEVEL) -> Shape:
+    return _shape(Toon(codec="toons"), level)
+
+
+def _rendered(shape: Shape, dto: Row | Rows) -> Repeat:
+    return repeated(lambda: shape.render(dto))
+
+
+def _results(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+    """What `subjects` times as well, with more rounds."""
+    found = subjects(Workload("targets", table))
+    with asyncio.Runner() as runner:
+        timed = race({name: found[name].repeat(runner) for name in (ALONE, NATIVE, STRUCTURED)}, sizes.rounds)
+    return {"1a": timed.ratio(NATIVE, ALONE), "1b": timed.ratio(STRUCTURED, ALONE)}
+
+
+def _floor(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+    """At `standard` every field is visible, so that the floor is the plain dump of the same DTO."""
+    shape, record = _native(), row(20)
+    for dto in (table, record):
+        _require_same(shape.render(dto).text, toons.dumps(dto.model_dump(mode="json")))
+    many = race(
+        {"floor": repeated(lambda: toons.dumps(table.model_dump(mode="json"))), "shape": _rendered(shape, table)},
+        sizes.rounds,
+    )
+    one = race(
+        {"floor": repeated(lambda: toons.dumps(record.model_dump(mode="json"))), "shape": _rendered(shape, record)},
+        sizes.rounds,
+    )
+    over = many.ratio("shape", "floor")
+    return {"2a": Spread(over.figure - 1, over.low - 1, over.high - 1), "2b": one.beyond("shape", "floor") * 1e6}
+
+
+def _python_codec(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+    shape = _shape(Toon(codec="python-toon"))
+    _require_same(shape.render(table).text, toon.encode(table.model_dump(mode="json")))
+    by_hand = repeated(lambda: toon.encode(table.model_dump(mode="json")))
+    timed = race({"by hand": by_hand, "shape": _rendered(shape, table)}, sizes.rounds)
+    return {"3": timed.ratio("shape", "by hand")}
+
+
+def _growth(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+    shape = _native()
+    subjects = {"many": _rendered(shape, table), "most": _rendered(shape, rows(sizes.most))}
+    return {"4a": race(subjects, sizes.few_rounds).ratio("most", "many")}
+
+
+def _memory(sizes: Sizes) -> Mapping[str, Spread]:
+    """In a process of its own, since a peak never goes down."""
+    found = [_probe("memory", str(sizes.most)) for _ in range(min(sizes.processes, 3))]
+    return {"4b": spread([each["beyond"] / each["text"] for each in found])}
+
+
+def _markdown(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+    shape = _shape(Markdown())
+    _require_same(shape.render(table).text, join_table(table, escaped_alike))
+    by_hand = repeated(lambda: join_table(table, escaped_alike))
+    timed = race({"by hand": by_hand, "shape": _rendered(shape, table)}, sizes.rounds)
+    return {"5": timed.ratio("shape", "by hand")}
+
+
+def _page(sizes: Sizes) -> Mapping[str, Spread]:
+    """Rows beyond the page hold nothing at all in a check, so that an answer which wrote one would be an error."""
+    shape = _native()
+
+    @shape.tool(page="rows", limit=_PAGE)
+    def page() -> Rows:
+        return table
+
+    table = rows(sizes.most)
+    first = Rows(rows=table.rows[:_PAGE], total=_PAGE)
+    hollow = [*first.rows, *[Row.model_construct()] * (sizes.most - _PAGE)]
+    answer = shape.answer("page", Rows.model_construct(rows=hollow, total=0))
+    _require_same(answer.text, shape.answer("page", table).text)
+    timed = race(
+        {"page": repeated(lambda: shape.answer("page", table)), "rows": _rendered(shape, first)}, sizes.rounds
+    )
+    return {"6": timed.ratio("page", "rows")}
+
+
+def _imports(sizes: Sizes) -> Mapping[str, Spread]:
+    names = ("pydantic", "mcpshape")
+    found = [{name: _probe("import", name)["seconds"] for name in names} for _ in range(sizes.processes)]
+    seconds = {name: spread([each[name] for each in found]) for name in names}
+    return {"7a": seconds["mcpshape"], "7b": spread([each["mcpshape"] / each["pydantic"] for each in found])}
+
+
+def _strict(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+    subjects = {level: _rendered(_native(level), table) for level in ("strict", "detailed")}
+    return {"8": race(subjects, sizes.rounds).ratio("strict", "detailed")}
+
+
+def _probe(*words: str) -> Mapping[str, float]:
+    line = [sys.executable, str(_PROBES), *words]
+    printed = subprocess.run(line, capture_output=True, text=True, check=True).stdout  # noqa: S603 # It is ours.
+    found: dict[str, float] = json.loads(printed)
+    return found
+
+
+def _require_same(text: str, other: str) -> None:
+    if text != other:
+        raise SystemExit(f"two subjects do not write the same:\n{text[:300]}\n---\n{other[:300]}")

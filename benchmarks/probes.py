@@ -1,0 +1,45 @@
+"""What is measured in a process of its own: an import, and the most memory of one answer. Prints JSON."""
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from time import process_time
+
+_STATUS = Path("/proc/self/status")
+
+
+def time_import(name: str) -> dict[str, float]:
+    """The seconds of the processor that a first import takes."""
+    started = process_time()
+    import_module(name)
+    return {"seconds": process_time() - started}
+
+
+def measure_memory(number: int) -> dict[str, float]:
+    """The most bytes that an answer with so many rows takes beyond its DTOs, and the bytes of its text."""
+    from data import policy, rows
+    from mcpshape import Shape
+    from mcpshape.encoders import Toon
+
+    shape = Shape(policy, encoder=Toon(codec="toons"), grant=policy.grant("standard"))
+    shape.render(rows(10))
+    table = rows(number)
+    before = _peak()
+    text = shape.render(table).text
+    return {"beyond": _peak() - before, "text": len(text.encode())}
+
+
+def _peak() -> int:
+    """The most memory so far, in bytes. What the system tells of a process can be that of the one that started it."""
+    if _STATUS.exists():
+        lines = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines())
+        return int(lines["VmHWM"].split()[0]) * 1024
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+if __name__ == "__main__":
+    kind, what = sys.argv[1:]
+    print(json.dumps(time_import(what) if kind == "import" else measure_memory(int(what))))

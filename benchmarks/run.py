@@ -1,0 +1,112 @@
+"""One run of all that is measured: prints it, and keeps it as JSON.
+
+python benchmarks/run.py [--quick] [--json FILE]
+"""
+
+import argparse
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+from codecs_alone import REFERENCE, codecs, reference, reference_versions
+from content import check, left_over
+from data import Workload, rows, workloads
+from measures import Sizes, measure
+from results import Figure, Results, Timed, figure, installed, surroundings
+from sizes import instructions, measure_hosts, measure_sizes
+from subjects import ALONE, SCRUBBED, Subject, subjects
+from targets import TARGETS, lines
+from timing import Race, race
+
+_ROUNDS = 31
+# Rounds of the workload whose every round takes half a minute.
+_FEW_ROUNDS, _LARGE = 3, "100,000 rows"
+_HOSTS_READ = "20 rows"
+
+
+def main() -> None:
+    """Run, print, and write the file where one is asked for."""
+    parser = argparse.ArgumentParser(description="Measure mcpshape beside what people would use instead.")
+    parser.add_argument("--quick", action="store_true", help="run everything once on little data; no figure counts")
+    parser.add_argument("--json", type=Path, help="where the figures go")
+    given = parser.parse_args()
+    results = run(is_quick=given.quick)
+    if given.json:
+        given.json.write_text(f"{results.model_dump_json(indent=1)}\n", encoding="utf-8")
+
+
+def run(*, is_quick: bool) -> Results:
+    """Everything, printed on the way."""
+    where = surroundings()
+    versions = installed() | reference_versions()
+    print(f"{where['date']}, {where['python']}, {where['system']}, {where['cores']} cores")
+    print(", ".join(f"{name} {version}" for name, version in versions.items()), flush=True)
+    todo = list(workloads(is_quick=is_quick))
+    scrubber: dict[str, str] = {}
+    timed = [each for workload in todo for each in _time(workload, scrubber, is_quick=is_quick)]
+    alone = list(_time_codecs(is_quick=is_quick))
+    targets = _print_targets(is_quick=is_quick)
+    return Results.model_validate({
+        **where,
+        "is_quick": is_quick,
+        "versions": versions,
+        "targets": targets,
+        "times": timed,
+        "codecs": alone,
+        "sizes": list(measure_sizes(todo)),
+        "instructions": instructions(),
+        "hosts": list(measure_hosts(next(each for each in todo if each.name == _HOSTS_READ))),
+        "scrubber": scrubber,
+        "left_out": list(_left_out()),
+    })
+
+
+def _time(workload: Workload, scrubber: dict[str, str], *, is_quick: bool) -> Iterator[Timed]:
+    found = subjects(workload)
+    rounds = 2 if is_quick else _FEW_ROUNDS if workload.name == _LARGE else _ROUNDS
+    with asyncio.Runner() as runner:
+        for name, subject in found.items():
+            runner.run(_check(name, subject, workload, scrubber))
+        timed = race({name: subject.repeat(runner) for name, subject in found.items()}, rounds)
+    yield from _told(workload.name, timed, ALONE)
+
+
+async def _check(name: str, subject: Subject, workload: Workload, scrubber: dict[str, str]) -> None:
+    result = await subject.result()
+    check(name, subject, workload, result)
+    if name == SCRUBBED:
+        scrubber.update(left_over(workload, result))
+
+
+def _time_codecs(*, is_quick: bool) -> Iterator[Timed]:
+    data = rows(20 if is_quick else 1000).model_dump(mode="json")
+    with codecs(data) as found:
+        timed = race(found, 2 if is_quick else _ROUNDS)
+    yield from _told("codecs alone, 1,000 rows", timed, next(iter(found)))
+
+
+def _told(workload: str, timed: Race, base: str) -> Iterator[Timed]:
+    print(f"\n{workload}: ms, and times {base}")
+    for name in timed.times:
+        ms, ratio = figure(timed.seconds(name) * 1000), figure(timed.ratio(name, base))
+        print(f"  {name:42} {ms.figure:10.4g}  {ratio.figure:6.2f} ({ratio.low:.2f} to {ratio.high:.2f})", flush=True)
+        yield Timed(workload=workload, subject=name, ms=ms, ratio=ratio)
+
+
+def _print_targets(*, is_quick: bool) -> dict[str, Figure]:
+    print("\nTargets: median, and the quarters around it", flush=True)
+    found = dict(measure(Sizes(is_quick=is_quick)))
+    print("\n".join(lines(found)))
+    met = sum(target.is_met(found[target.name]) for target in TARGETS)
+    print(f"  {met} of {len(TARGETS)} hold{', but of little data, once: no figure counts' if is_quick else ''}")
+    return found
+
+
+def _left_out() -> Iterator[str]:
+    if reference() is None:
+        yield f"{REFERENCE}: node and npm are not installed"
+    yield from (f"{name}: it is not installed" for name in ("toony", "pii-mcp") if name not in installed())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""mcpshape's share of a call over stdio: a server with a shape against one that has the same answer ready."""
+
+import os
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from time import process_time
+
+import anyio
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.server.mcpserver import MCPServer
+from mcp.types import CallToolResult, TextContent
+
+from data import LEVEL, Rows, policy, rows
+from mcpshape import Shape
+from mcpshape.encoders import Toon
+from mcpshape.mcpserver import attach
+from timing import Spread, spread
+
+_ROWS, _CALLS = 20, 100
+_KINDS = ("ready", "shaped")
+
+
+def share(rounds: int) -> Spread:
+    """The part of a call that is spent in mcpshape, its middleware included.
+
+    A call is what the processor spends in the server and in the client; what it waits between them is not counted.
+    """
+    return anyio.run(_share, rounds)
+
+
+async def _share(rounds: int) -> Spread:
+    shares: list[float] = []
+    async with AsyncExitStack() as stack:
+        clients = {kind: await stack.enter_async_context(Client(stdio_client(_server(kind)))) for kind in _KINDS}
+        ready, shaped = [await client.call_tool("answer", {}) for client in clients.values()]
+        if ready.content != shaped.content:
+            raise SystemExit("the two servers do not answer alike")
+        for _ in range(rounds):
+            ready_seconds, shaped_seconds = [await _spend(client) for client in clients.values()]
+            shares.append((shaped_seconds[0] - ready_seconds[0]) / sum(shaped_seconds))
+    return spread(shares)
+
+
+async def _spend(client: Client) -> tuple[float, float]:
+    """The seconds of the server and of the client for some calls."""
+    server, own = await _spent(client), process_time()
+    for _ in range(_CALLS):
+        await client.call_tool("answer", {})
+    own = process_time() - own
+    return await _spent(client) - server, own
+
+
+async def _spent(client: Client) -> float:
+    block = (await client.call_tool("spent", {})).content[0]
+    return float(block.text) if isinstance(block, TextContent) else 0.0
+
+
+def _server(kind: str) -> StdioServerParameters:
+    return StdioServerParameters(command=sys.executable, args=[__file__, kind], env=dict(os.environ))
+
+
+def serve(kind: str) -> None:
+    """Serve 20 rows."""
+    server, dto = MCPServer("rows", log_level="CRITICAL"), rows(_ROWS)
+    shape = Shape(policy, encoder=Toon(codec="toons"), grant=policy.grant(LEVEL))
+    if kind == "ready":
+        made = CallToolResult(content=[TextContent(type="text", text=shape.render(dto).text)])
+
+        @server.tool()
+        async def answer() -> CallToolResult:
+            return made
+    else:
+
+        @shape.tool
+        async def answer() -> Rows:
+            return dto
+
+        attach(server, shape)
+        server.tool()(answer)
+
+    @server.tool(structured_output=False)
+    async def spent() -> str:
+        return str(process_time())
+
+    server.run()
+
+
+if __name__ == "__main__":
+    serve(*sys.argv[1:])

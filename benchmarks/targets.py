@@ -1,0 +1,58 @@
+"""What the project promises of its speed, and whether the figures of a run keep it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from results import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One promise: its figure is at most `most`."""
+
+    name: str
+    claim: str
+    most: float
+    unit: str = ""
+
+    def is_met(self, figure: Figure) -> bool:
+        """Whether the median keeps the promise."""
+        return figure.figure <= self.most
+
+    def verdict(self, figure: Figure) -> str:
+        """`pass` or `FAIL`."""
+        return "pass" if self.is_met(figure) else "FAIL"
+
+    def written(self, number: float) -> str:
+        """A figure in the unit of the target."""
+        if self.unit == "%":
+            return f"{number:.0%}"
+        return f"{number:.3f} s" if self.unit == "s" else f"{number:.0f} µs" if self.unit == "µs" else f"{number:.2f}"
+
+
+_ALONE = "from the DTO to the bytes of its result, 1,000 rows, TOON by toons, against MCPServer alone"
+TARGETS = (
+    Target("1a", f"{_ALONE}: text only", 0.55),
+    Target("1b", f"{_ALONE}: with the structured part", 0.75),
+    Target("2a", "beyond the floor, which is pydantic's own dump and the codec, 1,000 rows", 0.15, "%"),
+    Target("2b", "beyond the floor, 1 record", 60, "µs"),
+    Target("3", "TOON by python-toon, against model_dump and python-toon, 1,000 rows", 1.10),
+    Target("4a", "100,000 rows against 1,000: time", 110),
+    Target("4b", "100,000 rows: memory beyond the DTOs, against the size of the text", 4),
+    Target("5", "a Markdown table of 1,000 rows, against strings joined by hand with the same escaping", 1.5),
+    Target("6", "a page of 50 out of 100,000 rows, against an answer of 50 rows", 2),
+    Target("7a", "import mcpshape", 0.15, "s"),
+    Target("7b", "import mcpshape, against import pydantic", 2.5),
+    Target("8", "strict against detailed, 1,000 rows", 1),
+    Target("9", "mcpshape's share of a call through MCPServer over stdio, 20 rows", 0.10, "%"),
+)
+
+
+def lines(figures: Mapping[str, Figure]) -> Iterator[str]:
+    """Each target with its figure, the quarters around it, and `pass` or `FAIL`."""
+    for target in TARGETS:
+        if (found := figures.get(target.name)) is None:
+            yield f"  {target.name:3} {target.claim}: not measured"
+            continue
+        middle, low, high, most = map(target.written, (found.figure, found.low, found.high, target.most))
+        yield f"  {target.name:3} {target.verdict(found)}  {middle:>8} ({low} to {high}), at most {most}: {target.claim}"
