@@ -178,7 +178,7 @@ def note(paragraphs: int) -> Note:
 
 def workloads(*, is_quick: bool = False) -> Iterator[Workload]:
     """All of them; quick ones are small, and only there to see that the harness works."""
-    sizes = {"20 rows": 5, "1,000 rows": 20, "100,000 rows": 200} if is_quick else dict(SIZES)
+    sizes = {"20 rows": 5, "1,000 rows": 20, LARGE: 200} if is_quick else dict(SIZES)
     makers: Mapping[str, Callable[[int], BaseModel]] = {"days": days, "apps": apps, "note": note}
     yield Workload("1 record", row(20))
     yield from (Workload(name, rows(size)) for name, size in sizes.items())
@@ -188,7 +188,8 @@ def workloads(*, is_quick: bool = False) -> Iterator[Workload]:
         yield Workload(f"{module.removesuffix('_server')}: {name}", make_example(shape.tools[name]), shape.policy, False)
 
 
-SIZES = {"20 rows": 20, "1,000 rows": 1000, "100,000 rows": 100_000}
+LARGE = "100,000 rows"
+SIZES = {"20 rows": 20, "1,000 rows": 1000, LARGE: 100_000}
 EXAMPLES = {
     "calendar_server": "list_events",
     "tasks_server": "list_tasks",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codecs_alone import REFERENCE, codecs, reference, reference_versions
 from content import check, left_over
-from data import Workload, rows, workloads
+from data import LARGE, Workload, rows, workloads
 from measures import Sizes, measure
 from results import Figure, Results, Timed, figure, installed, surroundings
 from sizes import instructions, measure_hosts, measure_sizes
@@ -18,9 +18,9 @@ from subjects import ALONE, SCRUBBED, Subject, subjects
 from targets import TARGETS, lines
 from timing import Race, race
 
-_ROUNDS = 31
-# Rounds of the workload whose every round takes half a minute.
-_FEW_ROUNDS, _LARGE = 3, "100,000 rows"
+_ROUNDS = 21
+# Rounds of the workload whose every round takes a quarter of a minute.
+_FEW_ROUNDS = 3
 _HOSTS_READ = "20 rows"
 
 
@@ -63,7 +63,7 @@ def run(*, is_quick: bool) -> Results:
 
 def _time(workload: Workload, scrubber: dict[str, str], *, is_quick: bool) -> Iterator[Timed]:
     found = subjects(workload)
-    rounds = 2 if is_quick else _FEW_ROUNDS if workload.name == _LARGE else _ROUNDS
+    rounds = 2 if is_quick else _FEW_ROUNDS if workload.name == LARGE else _ROUNDS
     with asyncio.Runner() as runner:
         for name, subject in found.items():
             runner.run(_check(name, subject, workload, scrubber))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic_core import to_json
 from splintr import Tokenizer
 
-from data import KEYRING, Workload
+from data import KEYRING, LARGE, LEVEL, Workload
 from mcpshape import Shape
 from mcpshape._hosts import HOSTS
 from mcpshape.encoders import Encoder, Json, Markdown, Toon
@@ -15,14 +15,13 @@ VOCABULARY = "o200k_base"
 TOON, MARKDOWN, COMPACT, PRETTY = "TOON", "Markdown", "compact JSON", "pretty JSON"
 _ENCODERS: Mapping[str, Encoder] = {TOON: Toon(), MARKDOWN: Markdown(), COMPACT: Json()}
 _encode = Tokenizer.from_pretrained(VOCABULARY).encode
-# Longer texts are not counted twice: what a hundred times the rows cost is known from the rows.
-_LONGEST = 2_000_000
 
 
 def measure_sizes(workloads: Iterable[Workload]) -> Iterator[Size]:
-    """Every text, at each level of its policy."""
+    """Every text, at each level of its policy; of the longest ones at the usual level, since counting takes long."""
     for workload in workloads:
-        for level in workload.policy.levels if workload.policy else (None,):
+        levels = workload.policy.levels if workload.policy else (None,)
+        for level in [LEVEL] if workload.name == LARGE else levels:
             yield from _at(workload, level)
 
 
@@ -34,8 +33,6 @@ def _at(workload: Workload, level: str | None) -> Iterator[Size]:
     texts = {name: shape.render(workload.dto).text for name, shape in shapes.items()}
     # What MCPServer makes of a model, with what this level lets out.
     texts[PRETTY] = to_json(shapes[COMPACT].view(workload.dto).data, indent=2).decode()
-    if len(texts[TOON]) > _LONGEST:
-        return
     for name, text in texts.items():
         size = len(text.encode())
         yield Size(
