@@ -25,7 +25,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/llms.py
 
 bench: $(VENV)/.installed
-	$(BIN)/python benchmarks/projection.py
+	$(BIN)/python benchmarks/run.py --json build/bench.json
 	$(BIN)/python benchmarks/pages.py
 	$(BIN)/python benchmarks/calendars.py
 	$(BIN)/python benchmarks/documents.py

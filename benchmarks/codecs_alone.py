@@ -1,17 +1,18 @@
 """TOON codecs alone, on plain data: those of Python and the reference encoder in TypeScript, where Node is."""
 
-import importlib.util
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import toon
 import toon_format
 import toons
+import toony
 
 from timing import Repeat, repeated
 
@@ -37,14 +38,15 @@ for await (const line of createInterface({ input: process.stdin })) {
 @contextmanager
 def codecs(data: Mapping[str, Any]) -> Iterator[dict[str, Repeat]]:
     """Each codec that is there, once it is seen to write the data; the fastest one of mcpshape first."""
-    encoders = {"toons": toons.dumps, "python-toon": toon.encode, "toon-format": toon_format.dumps}
-    if importlib.util.find_spec("toony"):
-        import toony
-
-        encoders["toony"] = toony.dumps
+    encoders: Mapping[str, Callable[[Any], str]] = {
+        "toons": toons.dumps,
+        "python-toon": toon.encode,
+        "toon-format": toon_format.dumps,
+        "toony": toony.dumps,
+    }
     for name, encode in encoders.items():
         _check(name, encode(data), data)
-    found = {name: repeated(lambda encode=encode: encode(data)) for name, encode in encoders.items()}  # type: ignore[misc]
+    found = {name: repeated(partial(encode, data)) for name, encode in encoders.items()}
     if folder := reference():
         with _node(folder, data) as encode_in_node:
             yield found | {f"{REFERENCE} in Node": encode_in_node}

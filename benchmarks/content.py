@@ -42,7 +42,7 @@ def check(name: str, subject: Subject, workload: Workload, result: CallToolResul
 
 
 def expect(subject: Subject, workload: Workload) -> Any:
-    """What an answer has to hold: of a level what is worked out by hand; of an example server what its door lets out."""
+    """What an answer has to hold: at a level what is worked out by hand; of an example server what its view holds."""
     if subject.holds != "the level":
         return workload.plain
     if workload.is_own and subject.level:

@@ -185,7 +185,8 @@ def workloads(*, is_quick: bool = False) -> Iterator[Workload]:
     yield from (Workload(name, maker(4 if is_quick else 20)) for name, maker in makers.items())
     for module, name in EXAMPLES.items():
         shape: Shape = import_module(module).shape
-        yield Workload(f"{module.removesuffix('_server')}: {name}", make_example(shape.tools[name]), shape.policy, False)
+        server, dto = module.removesuffix("_server"), make_example(shape.tools[name])
+        yield Workload(f"{server}: {name}", dto, shape.policy, is_own=False)
 
 
 LARGE = "100,000 rows"

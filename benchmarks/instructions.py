@@ -3,13 +3,12 @@
 python benchmarks/instructions.py [--write]
 
 It needs valgrind. Each workload is run many times by an interpreter under callgrind; what the same interpreter takes
-without them is subtracted. The figure is the part of a yardstick, which is counted likewise and has no mcpshape in it, so
-that another build of the interpreter changes it little.
+without them is subtracted. The figure is the part of a yardstick, which is counted likewise and has no mcpshape in it,
+so that another build of the interpreter changes it little.
 """
 
 import argparse
 import gc
-import json
 import os
 import platform
 import re
@@ -62,7 +61,8 @@ class Change:
 
     def __str__(self) -> str:
         verdict = "SLOWER" if self.is_slower else "ok"
-        return f"{self.name:32} {self.now:7.2f} of the yardstick, was {self.before:.2f}: {self.now / self.before - 1:+.1%} {verdict}"
+        change = self.now / self.before - 1
+        return f"{self.name:32} {self.now:7.2f} of the yardstick, was {self.before:.2f}: {change:+.1%} {verdict}"
 
 
 def main() -> int:

@@ -129,9 +129,7 @@ def _page(sizes: Sizes) -> Mapping[str, Spread]:
     hollow = [*first.rows, *[Row.model_construct()] * (sizes.most - _PAGE)]
     answer = shape.answer("page", Rows.model_construct(rows=hollow, total=0))
     _require_same(answer.text, shape.answer("page", table).text)
-    timed = race(
-        {"page": repeated(lambda: shape.answer("page", table)), "rows": _rendered(shape, first)}, sizes.rounds
-    )
+    timed = race({"page": repeated(lambda: shape.answer("page", table)), "rows": _rendered(shape, first)}, sizes.rounds)
     return {"6": timed.ratio("page", "rows")}
 
 

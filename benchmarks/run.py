@@ -14,7 +14,7 @@ from data import LARGE, Workload, rows, workloads
 from measures import Sizes, measure
 from results import Figure, Results, Timed, figure, installed, surroundings
 from sizes import instructions, measure_hosts, measure_sizes
-from subjects import ALONE, SCRUBBED, Subject, subjects
+from subjects import ALONE, SCRUBBED, SCRUBBED_ROWS, subjects
 from targets import TARGETS, lines
 from timing import Race, race
 
@@ -42,40 +42,39 @@ def run(*, is_quick: bool) -> Results:
     print(f"{where['date']}, {where['python']}, {where['system']}, {where['cores']} cores")
     print(", ".join(f"{name} {version}" for name, version in versions.items()), flush=True)
     todo = list(workloads(is_quick=is_quick))
-    scrubber: dict[str, str] = {}
-    timed = [each for workload in todo for each in _time(workload, scrubber, is_quick=is_quick)]
+    timed = [each for workload in todo for each in _time(workload, is_quick=is_quick)]
     alone = list(_time_codecs(is_quick=is_quick))
     targets = _print_targets(is_quick=is_quick)
-    return Results.model_validate({
-        **where,
-        "is_quick": is_quick,
-        "versions": versions,
-        "targets": targets,
-        "times": timed,
-        "codecs": alone,
-        "sizes": list(measure_sizes(todo)),
-        "instructions": instructions(),
-        "hosts": list(measure_hosts(next(each for each in todo if each.name == _HOSTS_READ))),
-        "scrubber": scrubber,
-        "left_out": list(_left_out()),
-    })
+    return Results.model_validate(
+        {
+            **where,
+            "is_quick": is_quick,
+            "versions": versions,
+            "targets": targets,
+            "times": timed,
+            "codecs": alone,
+            "sizes": list(measure_sizes(todo)),
+            "instructions": instructions(),
+            "hosts": list(measure_hosts(next(each for each in todo if each.name == _HOSTS_READ))),
+            "scrubber": _scrub(next(each for each in todo if each.name == SCRUBBED_ROWS)),
+            "left_out": list(_left_out()),
+        }
+    )
 
 
-def _time(workload: Workload, scrubber: dict[str, str], *, is_quick: bool) -> Iterator[Timed]:
+def _time(workload: Workload, *, is_quick: bool) -> Iterator[Timed]:
     found = subjects(workload)
     rounds = 2 if is_quick else _FEW_ROUNDS if workload.name == LARGE else _ROUNDS
     with asyncio.Runner() as runner:
         for name, subject in found.items():
-            runner.run(_check(name, subject, workload, scrubber))
+            check(name, subject, workload, runner.run(subject.result()))
         timed = race({name: subject.repeat(runner) for name, subject in found.items()}, rounds)
     yield from _told(workload.name, timed, ALONE)
 
 
-async def _check(name: str, subject: Subject, workload: Workload, scrubber: dict[str, str]) -> None:
-    result = await subject.result()
-    check(name, subject, workload, result)
-    if name == SCRUBBED:
-        scrubber.update(left_over(workload, result))
+def _scrub(workload: Workload) -> dict[str, str]:
+    """What a scrubber leaves of what `strict` keeps back."""
+    return left_over(workload, asyncio.run(subjects(workload)[SCRUBBED].result()))
 
 
 def _time_codecs(*, is_quick: bool) -> Iterator[Timed]:
@@ -105,7 +104,6 @@ def _print_targets(*, is_quick: bool) -> dict[str, Figure]:
 def _left_out() -> Iterator[str]:
     if reference() is None:
         yield f"{REFERENCE}: node and npm are not installed"
-    yield from (f"{name}: it is not installed" for name in ("toony", "pii-mcp") if name not in installed())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import os
 import sys
 from contextlib import AsyncExitStack
-from pathlib import Path
 from time import process_time
 
 import anyio
@@ -65,20 +64,19 @@ def serve(kind: str) -> None:
     """Serve 20 rows."""
     server, dto = MCPServer("rows", log_level="CRITICAL"), rows(_ROWS)
     shape = Shape(policy, encoder=Toon(codec="toons"), grant=policy.grant(LEVEL))
-    if kind == "ready":
-        made = CallToolResult(content=[TextContent(type="text", text=shape.render(dto).text)])
+    made = CallToolResult(content=[TextContent(type="text", text=shape.render(dto).text)])
 
-        @server.tool()
-        async def answer() -> CallToolResult:
-            return made
-    else:
+    async def ready() -> CallToolResult:
+        return made
 
-        @shape.tool
-        async def answer() -> Rows:
-            return dto
+    async def answer() -> Rows:
+        return dto
 
+    if kind == "shaped":
+        server.tool()(shape.tool(answer))
         attach(server, shape)
-        server.tool()(answer)
+    else:
+        server.tool(name="answer")(ready)
 
     @server.tool(structured_output=False)
     async def spent() -> str:

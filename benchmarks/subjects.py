@@ -1,7 +1,6 @@
 """Who answers: each subject is a tool on a server, called without a transport, up to the bytes of its result."""
 
 import asyncio
-import importlib.util
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,8 +13,11 @@ import toons
 from fastmcp import FastMCP
 from mcp.server.mcpserver import MCPServer
 from mcp.types import CallToolResult, TextContent
+from pii_mcp.fastmcp import PiiScrubMiddleware
 from pydantic import BaseModel
 from pydantic_core import to_json
+from toony import Limits
+from toony.pydantic import ToonTypeAdapter
 
 from by_hand import escaped_alike, escaped_plainly, join_table
 from data import KEYRING, LEVEL, Rows, Workload
@@ -30,8 +32,11 @@ ALONE = "MCPServer alone"
 NATIVE = "mcpshape, TOON, toons"
 STRUCTURED = "mcpshape, TOON, toons, structured"
 BY_LEVEL = "mcpshape, TOON, toons, at {}"
-SCRUBBED = "FastMCP and pii-mcp"
+SCRUBBED, SCRUBBED_ROWS = "FastMCP and pii-mcp", "1,000 rows"
+# The scrubber refuses a text of some megabytes.
 _LARGE = 5000
+# Without these toony refuses 100,000 rows.
+_LIMITS = Limits(max_elements=10_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ def subjects(workload: Workload) -> dict[str, Subject]:
     if isinstance(dto, Rows):
         found["Markdown by hand, escaped alike"] = _writing(partial(join_table, dto, escaped_alike))
         found["Markdown by hand, escaped plainly"] = _writing(partial(join_table, dto, escaped_plainly))
-        if importlib.util.find_spec("pii_mcp") and len(dto.rows) <= _LARGE:
+        if len(dto.rows) <= _LARGE:
             found[SCRUBBED] = _scrubbed(workload)
     return found
 
@@ -127,20 +132,13 @@ def shaped(
 
 def _codecs(workload: Workload) -> dict[str, Callable[[BaseModel], str]]:
     """A codec called by hand on what pydantic dumps; toony takes the JSON that pydantic writes."""
-    found: dict[str, Callable[[BaseModel], str]] = {
+    adapter = ToonTypeAdapter(type(workload.dto))
+    return {
         "model_dump and toons": lambda dto: toons.dumps(dto.model_dump(mode="json")),
         "model_dump and python-toon": lambda dto: str(toon.encode(dto.model_dump(mode="json"))),
         "model_dump and toon-format": lambda dto: toon_format.dumps(dto.model_dump(mode="json")),
+        "toony with pydantic": lambda dto: str(adapter.dump_toon(dto, limits=_LIMITS)),
     }
-    if importlib.util.find_spec("toony"):
-        from toony import Limits
-        from toony.pydantic import ToonTypeAdapter
-
-        adapter = ToonTypeAdapter(type(workload.dto))
-        # Without these it refuses 100,000 rows.
-        limits = Limits(max_elements=10_000_000)
-        found["toony with pydantic"] = lambda dto: str(adapter.dump_toon(dto, limits=limits))
-    return found
 
 
 def _writing(write: Callable[[], str]) -> Subject:
@@ -156,8 +154,6 @@ def _writing(write: Callable[[], str]) -> Subject:
 
 def _scrubbed(workload: Workload) -> Subject:
     """The model through FastMCP and a middleware that replaces what looks like personal data."""
-    from pii_mcp.fastmcp import PiiScrubMiddleware
-
     bare = _bare(FastMCP("scrubbed"), workload)
     if isinstance(bare.server, FastMCP):
         bare.server.add_middleware(PiiScrubMiddleware())

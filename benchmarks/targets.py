@@ -19,10 +19,6 @@ class Target:
         """Whether the median keeps the promise."""
         return figure.figure <= self.most
 
-    def verdict(self, figure: Figure) -> str:
-        """`pass` or `FAIL`."""
-        return "pass" if self.is_met(figure) else "FAIL"
-
     def written(self, number: float) -> str:
         """A figure in the unit of the target."""
         if self.unit == "%":
@@ -55,4 +51,5 @@ def lines(figures: Mapping[str, Figure]) -> Iterator[str]:
             yield f"  {target.name:3} {target.claim}: not measured"
             continue
         middle, low, high, most = map(target.written, (found.figure, found.low, found.high, target.most))
-        yield f"  {target.name:3} {target.verdict(found)}  {middle:>8} ({low} to {high}), at most {most}: {target.claim}"
+        verdict = "pass" if target.is_met(found) else "FAIL"
+        yield f"  {target.name:3} {verdict}  {middle:>8} ({low} to {high}), at most {most}: {target.claim}"
