@@ -17,7 +17,7 @@ from mcpshape import Shape
 from mcpshape.encoders import Encoder, Markdown, Toon
 from results import Figure, figure
 from subjects import ALONE, NATIVE, STRUCTURED, subjects
-from timing import Repeat, Spread, race, repeated, spread
+from timing import LEAST, Repeat, Spread, race, repeated, spread
 
 _PROBES = Path(__file__).with_name("probes.py")
 _PAGE = 50
@@ -29,6 +29,8 @@ class Sizes:
     def __init__(self, *, is_quick: bool) -> None:
         self.many, self.most = (20, 200) if is_quick else (1000, 100_000)
         self.rounds, self.few_rounds, self.processes = (2, 2, 1) if is_quick else (101, 9, 15)
+        self.stdio_rounds, self.calls = (1, 2) if is_quick else (31, 100)
+        self.least = 0 if is_quick else LEAST
 
 
 def measure(sizes: Sizes) -> Iterator[tuple[str, Figure]]:
@@ -44,7 +46,7 @@ def measure(sizes: Sizes) -> Iterator[tuple[str, Figure]]:
         lambda: _page(sizes),
         lambda: _imports(sizes),
         lambda: _strict(table, sizes),
-        lambda: {"9": stdio.share(sizes.few_rounds * 4)},
+        lambda: {"9": stdio.share(sizes.stdio_rounds, sizes.calls)},
     ]
     for each in measures:
         for name, found in each().items():
@@ -67,7 +69,9 @@ def _results(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
     """What `subjects` times as well, with more rounds."""
     found = subjects(Workload("targets", table))
     with asyncio.Runner() as runner:
-        timed = race({name: found[name].repeat(runner) for name in (ALONE, NATIVE, STRUCTURED)}, sizes.rounds)
+        timed = race(
+            {name: found[name].repeat(runner) for name in (ALONE, NATIVE, STRUCTURED)}, sizes.rounds, least=sizes.least
+        )
     return {"1a": timed.ratio(NATIVE, ALONE), "1b": timed.ratio(STRUCTURED, ALONE)}
 
 
@@ -79,10 +83,12 @@ def _floor(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
     many = race(
         {"floor": repeated(lambda: toons.dumps(table.model_dump(mode="json"))), "shape": _rendered(shape, table)},
         sizes.rounds,
+        least=sizes.least,
     )
     one = race(
         {"floor": repeated(lambda: toons.dumps(record.model_dump(mode="json"))), "shape": _rendered(shape, record)},
         sizes.rounds,
+        least=sizes.least,
     )
     over = many.ratio("shape", "floor")
     return {"2a": Spread(over.figure - 1, over.low - 1, over.high - 1), "2b": one.beyond("shape", "floor") * 1e6}
@@ -92,14 +98,14 @@ def _python_codec(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
     shape = _shape(Toon(codec="python-toon"))
     _require_same(shape.render(table).text, toon.encode(table.model_dump(mode="json")))
     by_hand = repeated(lambda: toon.encode(table.model_dump(mode="json")))
-    timed = race({"by hand": by_hand, "shape": _rendered(shape, table)}, sizes.rounds)
+    timed = race({"by hand": by_hand, "shape": _rendered(shape, table)}, sizes.rounds, least=sizes.least)
     return {"3": timed.ratio("shape", "by hand")}
 
 
 def _growth(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
     shape = _native()
     subjects = {"many": _rendered(shape, table), "most": _rendered(shape, rows(sizes.most))}
-    return {"4a": race(subjects, sizes.few_rounds).ratio("most", "many")}
+    return {"4a": race(subjects, sizes.few_rounds, least=sizes.least).ratio("most", "many")}
 
 
 def _memory(sizes: Sizes) -> Mapping[str, Spread]:
@@ -112,7 +118,7 @@ def _markdown(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
     shape = _shape(Markdown())
     _require_same(shape.render(table).text, join_table(table, escaped_alike))
     by_hand = repeated(lambda: join_table(table, escaped_alike))
-    timed = race({"by hand": by_hand, "shape": _rendered(shape, table)}, sizes.rounds)
+    timed = race({"by hand": by_hand, "shape": _rendered(shape, table)}, sizes.rounds, least=sizes.least)
     return {"5": timed.ratio("shape", "by hand")}
 
 
@@ -129,7 +135,11 @@ def _page(sizes: Sizes) -> Mapping[str, Spread]:
     hollow = [*first.rows, *[Row.model_construct()] * (sizes.most - _PAGE)]
     answer = shape.answer("page", Rows.model_construct(rows=hollow, total=0))
     _require_same(answer.text, shape.answer("page", table).text)
-    timed = race({"page": repeated(lambda: shape.answer("page", table)), "rows": _rendered(shape, first)}, sizes.rounds)
+    timed = race(
+        {"page": repeated(lambda: shape.answer("page", table)), "rows": _rendered(shape, first)},
+        sizes.rounds,
+        least=sizes.least,
+    )
     return {"6": timed.ratio("page", "rows")}
 
 
@@ -142,7 +152,7 @@ def _imports(sizes: Sizes) -> Mapping[str, Spread]:
 
 def _strict(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
     subjects = {level: _rendered(_native(level), table) for level in ("strict", "detailed")}
-    return {"8": race(subjects, sizes.rounds).ratio("strict", "detailed")}
+    return {"8": race(subjects, sizes.rounds, least=sizes.least).ratio("strict", "detailed")}
 
 
 def _probe(*words: str) -> Mapping[str, float]:

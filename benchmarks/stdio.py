@@ -17,19 +17,19 @@ from mcpshape.encoders import Toon
 from mcpshape.mcpserver import attach
 from timing import Spread, spread
 
-_ROWS, _CALLS = 20, 100
+_ROWS = 20
 _KINDS = ("ready", "shaped")
 
 
-def share(rounds: int) -> Spread:
+def share(rounds: int, calls: int) -> Spread:
     """The part of a call that is spent in mcpshape, its middleware included.
 
     A call is what the processor spends in the server and in the client; what it waits between them is not counted.
     """
-    return anyio.run(_share, rounds)
+    return anyio.run(_share, rounds, calls)
 
 
-async def _share(rounds: int) -> Spread:
+async def _share(rounds: int, calls: int) -> Spread:
     shares: list[float] = []
     async with AsyncExitStack() as stack:
         clients = {kind: await stack.enter_async_context(Client(stdio_client(_server(kind)))) for kind in _KINDS}
@@ -37,15 +37,15 @@ async def _share(rounds: int) -> Spread:
         if ready.content != shaped.content:
             raise SystemExit("the two servers do not answer alike")
         for _ in range(rounds):
-            ready_seconds, shaped_seconds = [await _spend(client) for client in clients.values()]
+            ready_seconds, shaped_seconds = [await _spend(client, calls) for client in clients.values()]
             shares.append((shaped_seconds[0] - ready_seconds[0]) / sum(shaped_seconds))
     return spread(shares)
 
 
-async def _spend(client: Client) -> tuple[float, float]:
+async def _spend(client: Client, calls: int) -> tuple[float, float]:
     """The seconds of the server and of the client for some calls."""
     server, own = await _spent(client), process_time()
-    for _ in range(_CALLS):
+    for _ in range(calls):
         await client.call_tool("answer", {})
     own = process_time() - own
     return await _spent(client) - server, own

@@ -33,8 +33,6 @@ NATIVE = "mcpshape, TOON, toons"
 STRUCTURED = "mcpshape, TOON, toons, structured"
 BY_LEVEL = "mcpshape, TOON, toons, at {}"
 SCRUBBED, SCRUBBED_ROWS = "FastMCP and pii-mcp", "1,000 rows"
-# The scrubber refuses a text of some megabytes.
-_LARGE = 5000
 # Without these toony refuses 100,000 rows.
 _LIMITS = Limits(max_elements=10_000_000)
 
@@ -83,7 +81,7 @@ def subjects(workload: Workload) -> dict[str, Subject]:
     if isinstance(dto, Rows):
         found["Markdown by hand, escaped alike"] = _writing(partial(join_table, dto, escaped_alike))
         found["Markdown by hand, escaped plainly"] = _writing(partial(join_table, dto, escaped_plainly))
-        if len(dto.rows) <= _LARGE:
+        if workload.name == SCRUBBED_ROWS:
             found[SCRUBBED] = _scrubbed(workload)
     return found
 

@@ -14,8 +14,7 @@ from time import process_time
 Repeat = Callable[[int], float | None]
 """Does the same job so many times; says what that took where it was done by another process."""
 
-# One measurement lasts at least so long, in seconds; what is quicker is done several times.
-_LEAST = 0.002
+LEAST = 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +64,15 @@ def repeated(job: Callable[[], object]) -> Repeat:
     return repeat
 
 
-def race(subjects: Mapping[str, Repeat], rounds: int, *, least: float = _LEAST) -> Race:
+def race(subjects: Mapping[str, Repeat], rounds: int, *, least: float = LEAST) -> Race:
     """Time subjects in turn, each round beginning with another one.
 
     Garbage is collected between the measurements and never inside of one.
+
+    Args:
+        subjects: What is timed, by name.
+        rounds: How often.
+        least: The seconds that one measurement lasts at least; what is quicker is done several times in it.
     """
     names = list(subjects)
     with _no_garbage():
