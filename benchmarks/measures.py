@@ -29,7 +29,7 @@ class Sizes:
     def __init__(self, *, is_quick: bool) -> None:
         self.many, self.most = (20, 200) if is_quick else (1000, 100_000)
         self.rounds, self.few_rounds, self.processes = (2, 2, 1) if is_quick else (101, 9, 15)
-        self.stdio_rounds, self.calls = (1, 2) if is_quick else (31, 100)
+        self.stdio_rounds, self.calls = (1, 1) if is_quick else (9, 40)
         self.least = 0 if is_quick else LEAST
 
 
