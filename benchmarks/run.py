@@ -105,7 +105,7 @@ def _print_targets(*, is_quick: bool) -> dict[str, Figure]:
 
 def _left_out() -> Iterator[str]:
     if reference() is None:
-        yield f"{REFERENCE}: node and npm are not installed"
+        yield f"{REFERENCE}, since there is no node, no npm, or no way to install it"
 
 
 if __name__ == "__main__":
