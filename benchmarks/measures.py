@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import toon
@@ -23,30 +24,37 @@ _PROBES = Path(__file__).with_name("probes.py")
 _PAGE = 50
 
 
-class Sizes:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
     """How many rows, and how often."""
 
-    def __init__(self, *, is_quick: bool) -> None:
-        self.many, self.most = (20, 200) if is_quick else (1000, 100_000)
-        self.rounds, self.few_rounds, self.processes = (2, 2, 1) if is_quick else (101, 9, 15)
-        self.stdio_rounds, self.calls = (1, 1) if is_quick else (9, 40)
-        self.least = 0 if is_quick else LEAST
+    many: int = 1000
+    most: int = 100_000
+    rounds: int = 101
+    few_rounds: int = 9
+    processes: int = 15
+    stdio_rounds: int = 9
+    calls: int = 40
+    least: float = LEAST
 
 
-def measure(sizes: Sizes) -> Iterator[tuple[str, Figure]]:
+QUICK = Effort(many=20, most=200, rounds=2, few_rounds=2, processes=1, stdio_rounds=1, calls=1, least=0)
+
+
+def measure(effort: Effort) -> Iterator[tuple[str, Figure]]:
     """All targets, each by its name."""
-    table = rows(sizes.many)
+    table = rows(effort.many)
     measures: list[Callable[[], Mapping[str, Spread]]] = [
-        lambda: _results(table, sizes),
-        lambda: _floor(table, sizes),
-        lambda: _python_codec(table, sizes),
-        lambda: _growth(table, sizes),
-        lambda: _memory(sizes),
-        lambda: _markdown(table, sizes),
-        lambda: _page(sizes),
-        lambda: _imports(sizes),
-        lambda: _strict(table, sizes),
-        lambda: {"9": stdio.share(sizes.stdio_rounds, sizes.calls)},
+        lambda: _results(table, effort),
+        lambda: _floor(table, effort),
+        lambda: _python_codec(table, effort),
+        lambda: _growth(table, effort),
+        lambda: _memory(effort),
+        lambda: _markdown(table, effort),
+        lambda: _page(effort),
+        lambda: _imports(effort),
+        lambda: _strict(table, effort),
+        lambda: {"9": stdio.share(effort.stdio_rounds, effort.calls)},
     ]
     for each in measures:
         for name, found in each().items():
@@ -65,64 +73,66 @@ def _rendered(shape: Shape, dto: Row | Rows) -> Repeat:
     return repeated(lambda: shape.render(dto))
 
 
-def _results(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+def _results(table: Rows, effort: Effort) -> Mapping[str, Spread]:
     """What `subjects` times as well, with more rounds."""
     found = subjects(Workload("targets", table))
     with asyncio.Runner() as runner:
         timed = race(
-            {name: found[name].repeat(runner) for name in (ALONE, NATIVE, STRUCTURED)}, sizes.rounds, least=sizes.least
+            {name: found[name].repeat(runner) for name in (ALONE, NATIVE, STRUCTURED)},
+            effort.rounds,
+            least=effort.least,
         )
     return {"1a": timed.ratio(NATIVE, ALONE), "1b": timed.ratio(STRUCTURED, ALONE)}
 
 
-def _floor(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+def _floor(table: Rows, effort: Effort) -> Mapping[str, Spread]:
     """At `standard` every field is visible, so that the floor is the plain dump of the same DTO."""
     shape, record = _native(), row(20)
     for dto in (table, record):
         _require_same(shape.render(dto).text, toons.dumps(dto.model_dump(mode="json")))
     many = race(
         {"floor": repeated(lambda: toons.dumps(table.model_dump(mode="json"))), "shape": _rendered(shape, table)},
-        sizes.rounds,
-        least=sizes.least,
+        effort.rounds,
+        least=effort.least,
     )
     one = race(
         {"floor": repeated(lambda: toons.dumps(record.model_dump(mode="json"))), "shape": _rendered(shape, record)},
-        sizes.rounds,
-        least=sizes.least,
+        effort.rounds,
+        least=effort.least,
     )
     over = many.ratio("shape", "floor")
     return {"2a": Spread(over.figure - 1, over.low - 1, over.high - 1), "2b": one.beyond("shape", "floor") * 1e6}
 
 
-def _python_codec(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+def _python_codec(table: Rows, effort: Effort) -> Mapping[str, Spread]:
     shape = _shape(Toon(codec="python-toon"))
     _require_same(shape.render(table).text, toon.encode(table.model_dump(mode="json")))
     by_hand = repeated(lambda: toon.encode(table.model_dump(mode="json")))
-    timed = race({"by hand": by_hand, "shape": _rendered(shape, table)}, sizes.rounds, least=sizes.least)
+    timed = race({"by hand": by_hand, "shape": _rendered(shape, table)}, effort.rounds, least=effort.least)
     return {"3": timed.ratio("shape", "by hand")}
 
 
-def _growth(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+def _growth(table: Rows, effort: Effort) -> Mapping[str, Spread]:
     shape = _native()
-    subjects = {"many": _rendered(shape, table), "most": _rendered(shape, rows(sizes.most))}
-    return {"4a": race(subjects, sizes.few_rounds, least=sizes.least).ratio("most", "many")}
+    subjects = {"many": _rendered(shape, table), "most": _rendered(shape, rows(effort.most))}
+    return {"4a": race(subjects, effort.few_rounds, least=effort.least).ratio("most", "many")}
 
 
-def _memory(sizes: Sizes) -> Mapping[str, Spread]:
+def _memory(effort: Effort) -> Mapping[str, Spread]:
     """In a process of its own, since a peak never goes down."""
-    found = [_probe("memory", str(sizes.most)) for _ in range(min(sizes.processes, 3))]
+    found = [_probe("memory", str(effort.most)) for _ in range(min(effort.processes, 3))]
     return {"4b": spread([each["beyond"] / each["text"] for each in found])}
 
 
-def _markdown(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+def _markdown(table: Rows, effort: Effort) -> Mapping[str, Spread]:
     shape = _shape(Markdown())
     _require_same(shape.render(table).text, join_table(table, escaped_alike))
     by_hand = repeated(lambda: join_table(table, escaped_alike))
-    timed = race({"by hand": by_hand, "shape": _rendered(shape, table)}, sizes.rounds, least=sizes.least)
+    timed = race({"by hand": by_hand, "shape": _rendered(shape, table)}, effort.rounds, least=effort.least)
     return {"5": timed.ratio("shape", "by hand")}
 
 
-def _page(sizes: Sizes) -> Mapping[str, Spread]:
+def _page(effort: Effort) -> Mapping[str, Spread]:
     """Rows beyond the page hold nothing at all in a check, so that an answer which wrote one would be an error."""
     shape = _native()
 
@@ -130,29 +140,29 @@ def _page(sizes: Sizes) -> Mapping[str, Spread]:
     def page() -> Rows:
         return table
 
-    table = rows(sizes.most)
+    table = rows(effort.most)
     first = Rows(rows=table.rows[:_PAGE], total=_PAGE)
-    hollow = [*first.rows, *[Row.model_construct()] * (sizes.most - _PAGE)]
+    hollow = [*first.rows, *[Row.model_construct()] * (effort.most - _PAGE)]
     answer = shape.answer("page", Rows.model_construct(rows=hollow, total=0))
     _require_same(answer.text, shape.answer("page", table).text)
     timed = race(
         {"page": repeated(lambda: shape.answer("page", table)), "rows": _rendered(shape, first)},
-        sizes.rounds,
-        least=sizes.least,
+        effort.rounds,
+        least=effort.least,
     )
     return {"6": timed.ratio("page", "rows")}
 
 
-def _imports(sizes: Sizes) -> Mapping[str, Spread]:
+def _imports(effort: Effort) -> Mapping[str, Spread]:
     names = ("pydantic", "mcpshape")
-    found = [{name: _probe("import", name)["seconds"] for name in names} for _ in range(sizes.processes)]
+    found = [{name: _probe("import", name)["seconds"] for name in names} for _ in range(effort.processes)]
     seconds = {name: spread([each[name] for each in found]) for name in names}
     return {"7a": seconds["mcpshape"], "7b": spread([each["mcpshape"] / each["pydantic"] for each in found])}
 
 
-def _strict(table: Rows, sizes: Sizes) -> Mapping[str, Spread]:
+def _strict(table: Rows, effort: Effort) -> Mapping[str, Spread]:
     subjects = {level: _rendered(_native(level), table) for level in ("strict", "detailed")}
-    return {"8": race(subjects, sizes.rounds, least=sizes.least).ratio("strict", "detailed")}
+    return {"8": race(subjects, effort.rounds, least=effort.least).ratio("strict", "detailed")}
 
 
 def _probe(*words: str) -> Mapping[str, float]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from codecs_alone import REFERENCE, codecs, reference, reference_versions
 from content import check, left_over
 from data import LARGE, Workload, rows, workloads
-from measures import Sizes, measure
+from measures import QUICK, Effort, measure
 from results import Figure, Results, Timed, figure, installed, surroundings
 from sizes import instructions, measure_hosts, measure_sizes
 from subjects import ALONE, SCRUBBED, SCRUBBED_ROWS, subjects
@@ -96,7 +96,7 @@ def _told(workload: str, timed: Race, base: str) -> Iterator[Timed]:
 
 def _print_targets(*, is_quick: bool) -> dict[str, Figure]:
     print("\nTargets: median, and the quarters around it", flush=True)
-    found = dict(measure(Sizes(is_quick=is_quick)))
+    found = dict(measure(QUICK if is_quick else Effort()))
     print("\n".join(lines(found)))
     met = sum(target.is_met(found[target.name]) for target in TARGETS)
     print(f"  {met} of {len(TARGETS)} hold{', but of little data, once: no figure counts' if is_quick else ''}")

@@ -78,6 +78,7 @@ def subjects(workload: Workload) -> dict[str, Subject]:
     found |= _shaped(workload)
     dto = workload.dto
     found |= {name: _writing(partial(write, dto)) for name, write in _codecs(workload).items()}
+    found["model_dump and toons, structured"] = _sending(lambda: _both(dto.model_dump(mode="json")))
     if isinstance(dto, Rows):
         found["Markdown by hand, escaped alike"] = _writing(partial(join_table, dto, escaped_alike))
         found["Markdown by hand, escaped plainly"] = _writing(partial(join_table, dto, escaped_plainly))
@@ -107,12 +108,12 @@ def _shaped(workload: Workload) -> dict[str, Subject]:
         "mcpshape, JSON": (Json(), None),
         "mcpshape, JSON, text only": (Json(), False),
     }
-    found = {name: shaped(workload, encoder, structured) for name, (encoder, structured) in encoders.items()}
+    found = {name: _through(workload, encoder, structured) for name, (encoder, structured) in encoders.items()}
     others = [level for level in workload.policy.levels if level != LEVEL] if workload.policy else []
-    return found | {BY_LEVEL.format(level): shaped(workload, Toon(codec="toons"), level=level) for level in others}
+    return found | {BY_LEVEL.format(level): _through(workload, Toon(codec="toons"), level=level) for level in others}
 
 
-def shaped(
+def _through(
     workload: Workload, encoder: Encoder, structured: bool | None = None, *, level: str | None = None
 ) -> Subject:
     """The workload through a shape on MCPServer."""
@@ -139,13 +140,22 @@ def _codecs(workload: Workload) -> dict[str, Callable[[BaseModel], str]]:
     }
 
 
+def _both(data: dict[str, Any]) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=toons.dumps(data))], structured_content=data)
+
+
 def _writing(write: Callable[[], str]) -> Subject:
     """A tool that writes its text by itself."""
+    return _sending(lambda: CallToolResult(content=[TextContent(type="text", text=write())]))
+
+
+def _sending(send: Callable[[], CallToolResult]) -> Subject:
+    """A tool that makes its result by itself."""
 
     async def answer() -> CallToolResult:
-        return CallToolResult(content=[TextContent(type="text", text=write())])
+        return send()
 
-    server = MCPServer("writing")
+    server = MCPServer("sending")
     server.tool()(answer)
     return Subject(server)
 
