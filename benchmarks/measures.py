@@ -33,8 +33,8 @@ class Effort:
     rounds: int = 101
     few_rounds: int = 9
     processes: int = 15
-    stdio_rounds: int = 9
-    calls: int = 40
+    stdio_rounds: int = 7
+    calls: int = 20
     least: float = LEAST
 
 

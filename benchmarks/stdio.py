@@ -18,7 +18,7 @@ from mcpshape.encoders import Toon
 from mcpshape.mcpserver import attach
 from timing import Spread, spread
 
-_ROWS, _BLOCKS = 20, 9
+_ROWS, _BLOCKS = 20, 20
 _KINDS = ("ready", "shaped")
 
 
