@@ -96,7 +96,7 @@ def _times(times: Sequence[Timed], workloads: Sequence[str], *, in_milliseconds:
         timed = found.get((subject, workload))
         if timed is None:
             return ""
-        return f"{timed.ms.figure:.3g}" if in_milliseconds else f"{timed.ratio.figure:.2f}"
+        return f"{float(f'{timed.ms.figure:.3g}'):,g}" if in_milliseconds else f"{timed.ratio.figure:.2f}"
 
     subjects = list(dict.fromkeys(subject for subject, _ in found))
     return table(["", *workloads], [[each, *(cell(each, workload) for workload in workloads)] for each in subjects])
