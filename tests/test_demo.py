@@ -1,9 +1,11 @@
 """The command `mcpshape demo`: all answers at a glance."""
 
 import contextlib
+import io
 import os
 
 import pytest
+from pydantic import BaseModel
 
 from calendar_server import shape as calendar
 from mcpshape import Shape
@@ -12,7 +14,17 @@ from mcpshape.cli import main
 from mcpshape.encoders import Json
 from tasks_server import shape as tasks
 
-bare = Shape(encoder=Json())
+bare, accented = Shape(encoder=Json()), Shape(encoder=Json())
+
+
+class Name(BaseModel):
+    name: str
+
+
+@accented.tool(example=lambda: Name(name="Zoë"))
+def get_name() -> Name:
+    """Get a name."""
+    raise NotImplementedError
 
 
 def shown(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
@@ -72,3 +84,14 @@ def test_a_reader_who_has_read_enough_is_no_error(capsys: pytest.CaptureFixture[
             main(["demo", "calendar_server:shape"])
         assert ended.value.code == 1
     assert capsys.readouterr().err == ""
+
+
+def test_what_the_output_cannot_hold_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """As where a terminal is set to ASCII: what to set stands in the line."""
+    with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), encoding="ascii")):
+        with pytest.raises(SystemExit) as ended:
+            main(["demo", "test_demo:accented"])
+        assert ended.value.code == 2
+    assert "not all of the output can be written as ascii; set PYTHONIOENCODING=utf-8" in " ".join(
+        capsys.readouterr().err.split()
+    )

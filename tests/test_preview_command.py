@@ -67,6 +67,9 @@ def test_the_text_has_all_parts(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "\n+ attendees[3]{name,email}:\n" in printed
     assert '\n- title: "[Event]"\n' in printed
     assert "notes: off (usually on at detailed)" in printed
+    assert "\nIn another form: id as a handle of the kind event\n" in printed
+    main(["preview", "calendar_server:shape", "--text", "--tool", "list_calendars"])
+    assert "In another form" not in capsys.readouterr().out
     main(["preview", "tasks_server:shape", "--text", "--format", "json"])
     printed = capsys.readouterr().out
     assert "Output schema" in printed
