@@ -5,6 +5,7 @@ python benchmarks/run.py [--quick] [--json FILE]
 
 import argparse
 import asyncio
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,4 +110,5 @@ def _left_out() -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    logging.disable()  # Servers log each call, which is no part of an answer.
     main()

@@ -1,7 +1,6 @@
 """Who answers: each subject is a tool on a server, called without a transport, up to the bytes of its result."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -73,7 +72,6 @@ class Subject:
 
 def subjects(workload: Workload) -> dict[str, Subject]:
     """All that can answer with a workload, what the others are compared with first."""
-    logging.disable()
     found = {ALONE: _bare(MCPServer("alone"), workload), "FastMCP alone": _bare(FastMCP("alone"), workload)}
     found |= _shaped(workload)
     dto = workload.dto
