@@ -25,8 +25,7 @@ def load(place: str, what: str) -> Any:
     name, _, attribute = place.partition(":")
     if not name or not attribute:
         refuse(f"{place} names no {what.lower()}; write module:name, such as calendar_server:shape")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
+    sys.path[:] = dict.fromkeys(["", *sys.path])
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
