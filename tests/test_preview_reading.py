@@ -79,6 +79,7 @@ def test_nothing_is_wider_than_a_narrow_window(chromium: Browser, address: str, 
     page.goto(f"{address}?level={LONG}")
     page.get_by_role("button", name="Save …").click()
     expect(page.locator("#widened tbody tr")).to_have_count(len(TOGGLES))
+    page.wait_for_load_state("load")
     assert fits()
     page.close()
 
