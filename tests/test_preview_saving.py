@@ -189,7 +189,6 @@ def test_a_link_keeps_the_secret_that_lies_beside_it(tmp_path: Path) -> None:
     assert written == 'secret_file = "secret"\nlevel = "minimal"\n'
 
 
-@pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX")
 def test_owner_and_mode_stay_and_a_file_that_may_not_be_written_to_too(tmp_path: Path) -> None:
     """The server that reads it may be another user than the one who saves."""
     path = tmp_path / "settings.toml"
