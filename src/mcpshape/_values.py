@@ -14,6 +14,7 @@ from pydantic_core import PydanticSerializationUnexpectedValue
 
 from mcpshape.errors import ProjectionError
 
+_SAFE_BITS = 53
 SAFE_INTEGER = 2**53 - 1
 """The widest integer that a JavaScript reader keeps exact (RFC 8259, section 6)."""
 
@@ -37,9 +38,11 @@ def text_or_none(value: Any) -> str | None:
 
 def exact_integer(value: Any) -> int | str:
     """An integer that any JSON reader keeps exact, or its decimal digits as text."""
+    if type(value) is int and value.bit_length() <= _SAFE_BITS:
+        return value
     if isinstance(value, int) and not isinstance(value, bool):
         # str() refuses more than 4,300 digits.
-        return int(value) if -SAFE_INTEGER <= value <= SAFE_INTEGER else str(Decimal(value))
+        return int(value) if value.bit_length() <= _SAFE_BITS else str(Decimal(value))
     raise PydanticSerializationUnexpectedValue("expected an integer")
 
 
