@@ -1,6 +1,7 @@
 """Text without what nobody sees: control characters, escape sequences, and the invisible parts of Unicode."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -27,9 +28,17 @@ _FLAGS = (
     "\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f"
 )
 
-# Where a text is UTF-8: the byte that each kind of unwanted character starts with, and what follows it.
+# How much of a text is looked at at once.
+_PART = 1 << 16
+
+# Where a text is Latin-1, each unwanted character is one byte; tables turn such bytes into one that is easy to find.
+_FOUND = b"\0"
+_CONTROL_BYTES = bytes({*range(32), 0x7F} - {0x09, 0x0A})
+_LATIN_BYTES = _CONTROL_BYTES + bytes([*range(0x80, 0xA0), 0xAD])
+_MARK_CONTROLS, _MARK_LATIN = (bytes.maketrans(each, _FOUND * len(each)) for each in (_CONTROL_BYTES, _LATIN_BYTES))
+_BACKSLASH = (b"\\", re.compile(rb"\\[ubfr]"))
+# Where it is UTF-8: the byte that each other kind of unwanted character starts with, and what follows it.
 _SIGNS = (
-    (b"\x7f", re.compile(rb"\x7f")),
     (b"\xc2", re.compile(rb"\xc2[\x80-\x9f\xad]")),
     (b"\xcd", re.compile(rb"\xcd\x8f")),
     (b"\xd8", re.compile(rb"\xd8\x9c")),
@@ -39,9 +48,8 @@ _SIGNS = (
     (b"\xef", re.compile(rb"\xef(?:\xbb\xbf|\xb8[\x80-\x8f]|\xbe\xa0|\xbf[\xb0-\xbf])")),
     (b"\xf0", re.compile(rb"\xf0(?:\x9b\xb2|\x9d\x85)")),
     (b"\xf3", re.compile(rb"\xf3\xa0")),
-    (b"\\", re.compile(rb"\\[ubfr]")),
+    _BACKSLASH,
 )
-_PLAIN_CONTROLS = bytes(set(range(32)) - {9, 10})
 
 
 def needs_care(text: str) -> bool:
@@ -49,13 +57,25 @@ def needs_care(text: str) -> bool:
 
     Besides the characters themselves it looks for the escapes that some encoders write in place of them.
     """
+    # Parts overlap, so that an escape is whole in one of them.
+    return any(_is_suspect(text[start : start + _PART + 1]) for start in range(0, len(text), _PART))
+
+
+def _is_suspect(part: str) -> bool:
     try:
-        encoded = text.encode()
+        return _holds(part.encode("latin-1"), _MARK_LATIN, (_BACKSLASH,))
+    except UnicodeEncodeError:
+        pass
+    try:
+        return _holds(part.encode(), _MARK_CONTROLS, _SIGNS)
     except UnicodeEncodeError:
         return True
-    if len(encoded.translate(None, _PLAIN_CONTROLS)) < len(encoded):
+
+
+def _holds(encoded: bytes, marking: bytes, signs: Iterable[tuple[bytes, re.Pattern[bytes]]]) -> bool:
+    if _FOUND in encoded.translate(marking):
         return True
-    return any(first in encoded and sign.search(encoded) for first, sign in _SIGNS)
+    return any(first in encoded and sign.search(encoded) for first, sign in signs)
 
 
 def well_formed(text: str) -> str:
