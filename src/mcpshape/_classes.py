@@ -23,7 +23,7 @@ class Entry:
 
 def model(
     record: Record,
-    ref: str,
+    ref: str | None,
     stored: list[Field],
     kept: Mapping[str, Entry],
     computed: list[core_schema.ComputedField],
@@ -46,7 +46,7 @@ def model(
 
 def data_class(
     record: Record,
-    ref: str,
+    ref: str | None,
     shown: list[Field],
     kept: Mapping[str, Entry],
     computed: list[core_schema.ComputedField],
@@ -66,7 +66,7 @@ def data_class(
     return core_schema.dataclass_schema(stand_in(record.cls), inner, names, config=CONFIG, ref=ref)
 
 
-def typed_dict(ref: str, stored: list[Field], kept: Mapping[str, Entry]) -> CoreSchema:
+def typed_dict(ref: str | None, stored: list[Field], kept: Mapping[str, Entry]) -> CoreSchema:
     """A TypedDict, with the fields in `kept`; keys that a value lacks are null."""
     fields = {
         each.name: core_schema.typed_dict_field(

@@ -1,5 +1,6 @@
 """Writes a plan, under one grant, as one native serializer that reads declared and visible fields only."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
@@ -41,6 +42,7 @@ from mcpshape._nodes import (
     Root,
     Scalar,
     is_scalar,
+    references,
 )
 from mcpshape._values import as_dict, clipper
 from mcpshape.errors import ProjectionError
@@ -61,6 +63,7 @@ class _Writer:
     def __init__(self, plan: Plan, grant: Grant | None, *, is_careful: bool, held_from: Grant | None = None) -> None:
         self.plan, self.grant, self.is_careful, self.held_from = plan, grant, is_careful, held_from
         self.suffix = f"|{grant.level}" if grant and held_from else ""
+        self.in_place = _in_place(plan)
 
     def root(self) -> CoreSchema:
         """The schema of the whole value."""
@@ -68,8 +71,8 @@ class _Writer:
         return windowed(written, None) if self.plan.paged == WHOLE else written
 
     def definitions(self) -> Iterator[CoreSchema]:
-        """The schemas of all DTO classes, and of their held rows at each narrower level where rows can be held."""
-        records = self.plan.declared.records.values()
+        """The schemas of the DTO classes that are referred to, and of their held rows at each narrower level."""
+        records = [each for each in self.plan.declared.records.values() if each.key not in self.in_place]
         narrower: list[_Writer] = []
         if self.plan.policy and self.grant and any(self.plan.cap(record) for record in records):
             levels = self.plan.policy.levels[: self.plan.rank(self.grant.level)]
@@ -133,6 +136,8 @@ class _Writer:
             case Root(cls, inner):
                 root = self.write(inner, where)
                 return core_schema.model_schema(stand_in(cls), root, root_model=True, config=CONFIG)
+            case Reference(key) if key in self.in_place:
+                return self._rows(self.plan.declared.records[key])
             case Reference(key):
                 return core_schema.definition_reference_schema(key + self.suffix)
             case _:
@@ -163,7 +168,7 @@ class _Writer:
             serialization["schema"] = self._native(node.source, where)
         return core_schema.any_schema(serialization=serialization)
 
-    def _rows(self, record: Record, ref: str) -> CoreSchema:
+    def _rows(self, record: Record, ref: str | None = None) -> CoreSchema:
         kept = {
             each.name: Entry(schema, self._leave_out(record, each))
             for each in record.fields
@@ -260,3 +265,14 @@ class _Writer:
         """The name of the field whose rows are gone from a list under this grant."""
         guard = self.plan.guard(record, field)
         return guard.rows.when if guard.rows and guard.hides_rows(self.grant) else None
+
+
+def _in_place(plan: Plan) -> frozenset[str]:
+    """The DTO classes that are held in one place only, where they are written, at no row the cost of a reference.
+
+    A class that holds itself is held there and where it is come to first.
+    """
+    records = plan.declared.records
+    nodes = [plan.declared.root, *(each.node for record in records.values() for each in record.fields)]
+    held = Counter(key for node in nodes for key in references(node))
+    return frozenset(key for key, count in held.items() if count == 1 and not plan.cap(records[key]))
