@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from mcpshape._caller import Caller, current_caller
+from mcpshape._caller import NOBODY, Caller, current_caller
 from mcpshape._decisions import Decisions
 from mcpshape._failure import crash, explain
 from mcpshape._fields import Chosen, choose_fields, choose_layout, is_chosen, is_told, keep_chosen
@@ -20,7 +20,7 @@ from mcpshape._say import say
 from mcpshape._scope import Scope, Window
 from mcpshape._shaped import Record, Shaped
 from mcpshape._tokens import Handles
-from mcpshape.encoders import Encoder
+from mcpshape.encoders import Encoder, writes_all
 from mcpshape.errors import EncodingError, UserError
 from mcpshape.policy import Grant
 
@@ -89,6 +89,8 @@ class Call:
         """
         chosen = choose_fields(plan, self.fields, self.grant)
         place = plan.paged if plan.paged and (not chosen or plan.paged.key in chosen) else None
+        # The structured part is looked at too, where it has to be measured or where the text may hold less than it.
+        is_read_as_json = sends_structured and (self.turn.budget is not None or not writes_all(self.encoder))
 
         def attempt(most: int | None) -> Page:
             window = Window(self.turn.start, most)
@@ -96,7 +98,8 @@ class Call:
             def finish(view: View) -> tuple[View, Sequence[str]]:
                 view = _partial(view, chosen) if chosen else view
                 view = tell(view, place, window, self.turn) if place and place.key in view.data else view
-                return view, (self._encode(view), *((view.to_json(),) if sends_structured else ()))
+                text = self._encode(view)
+                return view, (text, view.to_json()) if is_read_as_json else (text,)
 
             return Page(*settle(plan, value, self.grant, self.scope(window), finish), window)
 
@@ -257,5 +260,5 @@ def open_call(
     if grant is not None and outer and outer.grant and outer.decisions.policy is decisions.policy:
         grant = grant.narrowed("the call around it", outer.grant)
     return Call(
-        decisions=decisions, where=where, encoder=encoder, grant=grant, caller=caller or Caller(), plan_of=plan_of
+        decisions=decisions, where=where, encoder=encoder, grant=grant, caller=caller or NOBODY, plan_of=plan_of
     )

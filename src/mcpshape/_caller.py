@@ -36,6 +36,9 @@ class Caller:
         return f"principal {self.principal}" + (f" for {self.subject}" if self.subject else "")
 
 
+NOBODY = Caller()
+"""A caller of whom nothing is known."""
+
 _CALLER: ContextVar[Caller | None] = ContextVar("mcpshape_caller", default=None)
 
 

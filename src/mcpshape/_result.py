@@ -7,6 +7,7 @@ from mcp.types import INTERNAL_ERROR, CallToolResult, InputRequiredResult, TextC
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
+from typing_extensions import override
 
 from mcpshape._shaped import Shaped
 
@@ -70,7 +71,27 @@ def make_protocol_error(shaped: Shaped) -> MCPError:
     return MCPError(INTERNAL_ERROR, shaped.text)
 
 
+class PlainResult(CallToolResult):
+    """A result whose structured part is plain JSON data, which its dump hands on in place of walking through it."""
+
+    @override
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        """What pydantic makes of it; the shorter way where the SDK writes it for a client."""
+        if options != _AS_SENT or self.structured_content is None:
+            return super().model_dump(**options)
+        dumped = super().model_dump(**options, exclude={_STRUCTURED})
+        return {**dumped, _STRUCTURED_KEY: {**self.structured_content}}
+
+
+# How `mcp.server.runner` writes each result.
+_AS_SENT = {"by_alias": True, "mode": "json", "exclude_none": True}
+_STRUCTURED = "structured_content"
+_STRUCTURED_KEY = str(CallToolResult.model_fields[_STRUCTURED].serialization_alias)
+
+
 def make_result(shaped: Shaped) -> CallToolResult:
     """One text block, and the structured part only where there is one."""
     block = TextContent(type="text", text=shaped.text)
-    return CallToolResult(content=[block], structured_content=shaped.structured, is_error=shaped.is_error)
+    if shaped.structured is None:
+        return CallToolResult(content=[block], is_error=shaped.is_error)
+    return PlainResult(content=[block], structured_content=shaped.structured)

@@ -195,8 +195,9 @@ def _beginning(plan: Plan, options: Options, parameters: Parameters, formats: Ma
 
     def begin(call: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Bound:
         asked = parameters.asked(kwargs)
-        encoder = formats.get(asked.get("format") or "", call.encoder)
-        call = ask(call, privacy=asked.get("privacy"), fields=asked.get("fields"), encoder=encoder)
+        if asked:
+            encoder = formats.get(asked.get("format") or "", call.encoder)
+            call = ask(call, privacy=asked.get("privacy"), fields=asked.get("fields"), encoder=encoder)
         bound = parameters.bind(args, kwargs, call.find)
         if limits:
             arguments = parameters.fingerprint(args, kwargs)

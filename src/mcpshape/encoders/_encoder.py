@@ -36,6 +36,15 @@ class Encoder(Protocol):
         ...
 
 
+def writes_all(encoder: Encoder) -> bool:
+    """Whether the text of an encoder holds every key and text of the view, as they are or with the escapes of JSON.
+
+    An encoder says so with an attribute of this name. What may not leave a structured part is then looked for in the
+    text alone, which saves writing that part as JSON for it.
+    """
+    return bool(getattr(encoder, "writes_all", False))
+
+
 @runtime_checkable
 class Checking(Protocol):
     """What an encoder has beside, if it can tell at registration that it could not write the answers of a tool."""

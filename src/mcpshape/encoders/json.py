@@ -19,6 +19,7 @@ class Json:
 
     name: str = field(default="JSON", init=False, repr=False)
     structured: bool = field(default=True, init=False, repr=False)
+    writes_all: bool = field(default=True, init=False, repr=False)
     vocabulary: Vocabulary = field(
         default=Vocabulary(entry="object", entries="objects", field="key", fields="keys", listing="array"),
         init=False,

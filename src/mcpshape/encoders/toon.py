@@ -56,6 +56,7 @@ class Toon:
     delimiter: Delimiter = field(default="comma", kw_only=True)
     spec: str = field(init=False)
     structured: bool = field(default=False, init=False, repr=False)
+    writes_all: bool = field(default=True, init=False, repr=False)
     vocabulary: Vocabulary = field(
         default=Vocabulary(
             entry="entry",

@@ -1,0 +1,115 @@
+"""Issue 8: what is done the short way gives what the long way gives."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.types import CallToolResult, TextContent
+from pydantic import BaseModel
+
+from generated import Case, cases
+from json_data import objects
+from mcpshape import Shape, View
+from mcpshape._cleaning import clean_text, needs_care
+from mcpshape._plan import compile_plan
+from mcpshape._project import project
+from mcpshape._result import make_result
+from mcpshape._shaped import Shaped
+from mcpshape.encoders import Encoder, Json, Toon, Vocabulary
+
+ODD = st.text(st.characters() | st.sampled_from('\\u"\n\t\x00\x85\xad\u200b\u202e\ud800\ufeff🏴\U000e0067'))
+
+
+class Note(BaseModel):
+    text: str
+    by_name: dict[str, str] = {}
+    other: str | None = None
+
+
+class Leaf(BaseModel):
+    text: str | None
+
+
+class Once(BaseModel):
+    leaves: list[Leaf]
+
+
+class Twice(Once):
+    spare: Leaf | None = None
+
+
+@dataclass(frozen=True)
+class Modest:
+    """Another encoder that does not say whether it writes all."""
+
+    other: Encoder
+
+    @property
+    def name(self) -> str:
+        return self.other.name
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self.other.vocabulary
+
+    @property
+    def structured(self) -> bool:
+        return True
+
+    def encode(self, view: View) -> str:
+        return self.other.encode(view)
+
+
+@given(cases())
+def test_a_careful_projection_of_clean_text_is_the_quick_one(case: Case) -> None:
+    """Rule 10: only what has to be cleaned is different."""
+    plan = compile_plan(case.spec.cls, case.policy, "test")
+    for grant in case.grants():
+        quick, careful = (project(plan, case.value, grant, is_careful=each) for each in (False, True))
+        assert quick.data == careful.data
+
+
+@pytest.mark.parametrize("encoder", [Json(), Toon(), Toon(codec="python-toon"), Toon(codec="toon-format")])
+@given(text=ODD, key=ODD)
+def test_a_text_that_holds_all_is_looked_at_alone(encoder: Encoder, text: str, key: str) -> None:
+    """Rules 5 and 10: the structured part is as clean as if it had been looked at itself."""
+    note = Note.model_construct(text=text, by_name={key: text}, other=text)
+    short, long = (Shape(encoder=each, structured=True).render(note) for each in (encoder, Modest(encoder)))
+    assert short == long
+
+
+@given(ODD, st.integers(0, 3), st.sampled_from(["a", "ä", "字"]))
+def test_a_long_text_is_looked_at_whole(text: str, shift: int, filling: str) -> None:
+    """Rule 10: an escape or a character is found wherever it stands."""
+    assert needs_care(filling * ((1 << 16) - shift) + text) == needs_care(text + filling * (1 << 16))
+    if not needs_care(text):
+        assert clean_text(text) == text
+
+
+@given(objects)
+def test_a_structured_part_is_handed_on_as_it_would_be_dumped(data: dict[str, Any]) -> None:
+    """Rule 5: a client gets what pydantic would make of the result, and whoever dumps it otherwise as well."""
+    made = make_result(Shaped("text", data))
+    plain = CallToolResult(content=[TextContent(type="text", text="text")], structured_content=data)
+    assert made.model_dump(by_alias=True, mode="json", exclude_none=True) == plain.model_dump(
+        by_alias=True, mode="json", exclude_none=True
+    )
+    assert made.model_dump() == plain.model_dump()
+    assert made.model_dump_json() == plain.model_dump_json()
+
+
+def test_a_dump_does_not_hand_out_the_result_itself() -> None:
+    """Whoever changes what was dumped does not change the result."""
+    made = make_result(Shaped("text", {"a": 1}))
+    made.model_dump(by_alias=True, mode="json", exclude_none=True)["structuredContent"]["b"] = 2
+    assert made.structured_content == {"a": 1}
+
+
+def test_a_class_is_written_alike_wherever_it_is_held() -> None:
+    """A DTO class that is held in one place is written there, and by reference where there are more."""
+    leaves = [Leaf(text="a"), Leaf(text=""), Leaf(text=None)]
+    once, twice = (Shape(encoder=Json()).view(cls(leaves=leaves)).data for cls in (Once, Twice))
+    assert twice == {**once, "spare": None}
+    assert once == {"leaves": [{"text": "a"}, {"text": None}, {"text": None}]}
