@@ -29,11 +29,12 @@ class _AsSent:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The signature that a framework sees, and the types that its values are validated with."""
+    """The signature that a framework sees, the types that its values are validated with, and the author's defaults."""
 
     signature: inspect.Signature
     adapters: Mapping[str, TypeAdapter[Any]]
     added: frozenset[str]
+    defaults: Mapping[str, Any]
 
     def asked(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of one call that the shape added, validated.
@@ -43,24 +44,21 @@ class Parameters:
         """
         return self._validate({name: kwargs[name] for name in self.added if name in kwargs})
 
-    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], find: FindReal) -> inspect.BoundArguments:
-        """The author's arguments of one call, validated, with handles resolved by `find`.
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], find: FindReal) -> dict[str, Any]:
+        """The author's arguments of one call by name, validated, with handles resolved by `find`.
 
         Raises:
             UserError: Some are missing, unknown or of another type; all of them are named, none of their values.
         """
         try:
-            bound = self.signature.bind(*args, **kwargs)
+            given = self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             filled = self.signature.parameters.keys() - self.adapters
             self.check_names([name for name in kwargs if name not in filled])
             raise UserError(f"The arguments do not fit: {error}.", code="invalid_arguments") from None
-        sent = {name: value for name, value in bound.arguments.items() if name in self.adapters}
-        bound.arguments |= self._validate(sent, Resolving(find, bound.arguments.get("self")))
-        bound.apply_defaults()
-        for name in self.added:
-            del bound.arguments[name]
-        return bound
+        own = {name: value for name, value in given.items() if name not in self.added}
+        sent = {name: value for name, value in own.items() if name in self.adapters}
+        return {**self.defaults, **own, **self._validate(sent, Resolving(find, own.get("self")))}
 
     def fingerprint(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         """The author's arguments of one call as they were sent, defaults filled in, spelled alike everywhere.
@@ -169,8 +167,13 @@ def read_parameters(
         parameter.replace(annotation=annotations.get(name, parameter.annotation))
         for name, parameter in signature.parameters.items()
     ]
-    signature = signature.replace(parameters=parameters, return_annotation=returned)
-    return Parameters(signature, adapters, frozenset(added))
+    defaults = {each.name: each.default for each in parameters if each.default is not inspect.Parameter.empty}
+    return Parameters(
+        signature=signature.replace(parameters=parameters, return_annotation=returned),
+        adapters=adapters,
+        added=frozenset(added),
+        defaults={name: default for name, default in defaults.items() if name not in added},
+    )
 
 
 def _is_injected(parameter: inspect.Parameter, hint: Any) -> bool:

@@ -185,24 +185,24 @@ def _describe(function: Callable[..., Any], plan: Plan, options: Options, grant:
     )
 
 
-Bound = tuple[Call, inspect.BoundArguments]
-Begin = Callable[[Call, tuple[Any, ...], Mapping[str, Any]], Bound]
+Begun = tuple[Call, dict[str, Any]]
+Begin = Callable[[Call, tuple[Any, ...], Mapping[str, Any]], Begun]
 
 
 def _beginning(plan: Plan, options: Options, parameters: Parameters, formats: Mapping[str, Encoder]) -> Begin:
     """What happens before the author's function runs: the call is narrowed, its arguments are checked."""
     limits = options.limits(plan)
 
-    def begin(call: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Bound:
+    def begin(call: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Begun:
         asked = parameters.asked(kwargs)
         if asked:
             encoder = formats.get(asked.get("format") or "", call.encoder)
             call = ask(call, privacy=asked.get("privacy"), fields=asked.get("fields"), encoder=encoder)
-        bound = parameters.bind(args, kwargs, call.find)
+        arguments = parameters.bind(args, kwargs, call.find)
         if limits:
-            arguments = parameters.fingerprint(args, kwargs)
-            call = call.on_turn(limits, arguments, cursor=asked.get("cursor"), limit=asked.get("limit"))
-        return call, bound
+            fingerprint = parameters.fingerprint(args, kwargs)
+            call = call.on_turn(limits, fingerprint, cursor=asked.get("cursor"), limit=asked.get("limit"))
+        return call, arguments
 
     return begin
 
@@ -239,8 +239,8 @@ def serve(
         call = opening()
         with under_way(call):
             try:
-                call, bound = begin(call, args, kwargs)
-                return finish(call, function(*bound.args, **bound.kwargs))
+                call, arguments = begin(call, args, kwargs)
+                return finish(call, function(**arguments))
             except RAISED_ON:
                 raise
             except Exception as error:
@@ -252,8 +252,8 @@ def serve(
         call = opening()
         with under_way(call):
             try:
-                call, bound = begin(call, args, kwargs)
-                value = function(*bound.args, **bound.kwargs)
+                call, arguments = begin(call, args, kwargs)
+                value = function(**arguments)
                 return finish(call, await value if inspect.isawaitable(value) else value)
             except RAISED_ON:
                 raise
