@@ -13,7 +13,8 @@ import mcpshape
 PACKAGE = Path(mcpshape.__file__).parent
 # Lower never imports higher, and modules of one layer do not import each other.
 LAYERS = (
-    {"errors", "_nodes", "_shaped", "_hosts", "_caller", "encoders._prose", "encoders._meter"},
+    {"_holding", "errors", "_nodes", "_shaped", "_hosts", "encoders._prose"},
+    {"_caller", "encoders._meter"},
     {"_budget", "_values", "_cleaning", "_coarse", "_tokens", "rules", "encoders._escaping"},
     {"_telling", "_markers", "_foreign", "_plain", "_constants", "_scope", "policy", "encoders._filters"},
     {"_declared", "_guards", "_narrowing", "encoders._rewriter"},

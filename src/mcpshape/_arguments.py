@@ -42,7 +42,8 @@ class Parameters:
         Raises:
             UserError: Some are of another type.
         """
-        return self._validate({name: kwargs[name] for name in self.added if name in kwargs})
+        asked = {name: kwargs[name] for name in self.added if name in kwargs}
+        return self._validate(asked) if asked else {}
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], find: FindReal) -> dict[str, Any]:
         """The author's arguments of one call by name, validated, with handles resolved by `find`.

@@ -1,8 +1,8 @@
 """One call under way: who asks, what is granted, and how the answer or the failure is made from it."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from mcpshape._decisions import Decisions
 from mcpshape._failure import crash, explain
 from mcpshape._fields import Chosen, choose_fields, choose_layout, is_chosen, is_told, keep_chosen
 from mcpshape._guards import Plan
+from mcpshape._holding import Holding
 from mcpshape._page import WHOLE_ANSWER, Limits, Page, Turn, fill, tell
 from mcpshape._paths import Paths, count_entries, list_paths
 from mcpshape._project import View, project, settle
@@ -216,14 +217,9 @@ def call_under_way() -> Call | None:
     return _UNDER_WAY.get()
 
 
-@contextmanager
-def under_way(call: Call) -> Iterator[None]:
+def under_way(call: Call) -> AbstractContextManager[None]:
     """Let a call be the one under way."""
-    token = _UNDER_WAY.set(call)
-    try:
-        yield
-    finally:
-        _UNDER_WAY.reset(token)
+    return Holding(_UNDER_WAY, call)
 
 
 def ask(call: Call, *, encoder: Encoder, privacy: str | None = None, fields: Sequence[str] | None = None) -> Call:

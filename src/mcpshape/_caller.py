@@ -1,9 +1,11 @@
 """Who is calling: recorded by an adapter for the time of one call, read by whatever narrows it."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+
+from mcpshape._holding import Holding
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,6 @@ def current_caller() -> Caller | None:
     return _CALLER.get()
 
 
-@contextmanager
-def calling(caller: Caller) -> Iterator[None]:
+def calling(caller: Caller) -> AbstractContextManager[None]:
     """Record a caller for the time of one call."""
-    token = _CALLER.set(caller)
-    try:
-        yield
-    finally:
-        _CALLER.reset(token)
+    return Holding(_CALLER, caller)

@@ -1,7 +1,6 @@
 """Text without what nobody sees: control characters, escape sequences, and the invisible parts of Unicode."""
 
 import re
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -36,7 +35,7 @@ _FOUND = b"\0"
 _CONTROL_BYTES = bytes({*range(32), 0x7F} - {0x09, 0x0A})
 _LATIN_BYTES = _CONTROL_BYTES + bytes([*range(0x80, 0xA0), 0xAD])
 _MARK_CONTROLS, _MARK_LATIN = (bytes.maketrans(each, _FOUND * len(each)) for each in (_CONTROL_BYTES, _LATIN_BYTES))
-_BACKSLASH = (b"\\", re.compile(rb"\\[ubfr]"))
+_ESCAPED = re.compile(rb"\\[ubfr]")
 # Where it is UTF-8: the byte that each other kind of unwanted character starts with, and what follows it.
 _SIGNS = (
     (b"\xc2", re.compile(rb"\xc2[\x80-\x9f\xad]")),
@@ -48,7 +47,7 @@ _SIGNS = (
     (b"\xef", re.compile(rb"\xef(?:\xbb\xbf|\xb8[\x80-\x8f]|\xbe\xa0|\xbf[\xb0-\xbf])")),
     (b"\xf0", re.compile(rb"\xf0(?:\x9b\xb2|\x9d\x85)")),
     (b"\xf3", re.compile(rb"\xf3\xa0")),
-    _BACKSLASH,
+    (b"\\", _ESCAPED),
 )
 
 
@@ -58,24 +57,26 @@ def needs_care(text: str) -> bool:
     Besides the characters themselves it looks for the escapes that some encoders write in place of them.
     """
     # Parts overlap, so that an escape is whole in one of them.
-    return any(_is_suspect(text[start : start + _PART + 1]) for start in range(0, len(text), _PART))
+    starts = range(0, len(text), _PART)
+    return any(map(_is_suspect, (text[start : start + _PART + 1] for start in starts) if starts[1:] else (text,)))
 
 
 def _is_suspect(part: str) -> bool:
     try:
-        return _holds(part.encode("latin-1"), _MARK_LATIN, (_BACKSLASH,))
+        latin = part.encode("latin-1")
     except UnicodeEncodeError:
-        pass
+        return _is_suspect_beyond_latin(part)
+    return _FOUND in latin.translate(_MARK_LATIN) or (b"\\" in latin and _ESCAPED.search(latin) is not None)
+
+
+def _is_suspect_beyond_latin(part: str) -> bool:
     try:
-        return _holds(part.encode(), _MARK_CONTROLS, _SIGNS)
+        encoded = part.encode()
     except UnicodeEncodeError:
         return True
-
-
-def _holds(encoded: bytes, marking: bytes, signs: Iterable[tuple[bytes, re.Pattern[bytes]]]) -> bool:
-    if _FOUND in encoded.translate(marking):
+    if _FOUND in encoded.translate(_MARK_CONTROLS):
         return True
-    return any(first in encoded and sign.search(encoded) for first, sign in signs)
+    return any(first in encoded and sign.search(encoded) for first, sign in _SIGNS)
 
 
 def well_formed(text: str) -> str:

@@ -57,11 +57,11 @@ _VALUE = Layout(form="value")
 
 def layout_of(plan: Plan, grant: Grant | None) -> Layout:
     """The layout of all views that a grant lets out; made once."""
-    if ("layout", grant) not in plan.compiled:
+    layout: Layout | None = plan.compiled.get(("layout", grant))
+    if layout is None:
         root = _Drawer(plan, grant).draw()
         wrapped = Layout(fields={"result": root}, form="object") if plan.is_wrapped else root
-        plan.compiled["layout", grant] = _with_page(plan, wrapped)
-    layout: Layout = plan.compiled["layout", grant]
+        layout = plan.compiled["layout", grant] = _with_page(plan, wrapped)
     return layout
 
 

@@ -1,9 +1,10 @@
 """The shape that a request began with, where it goes before the one that tools were defined with."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
+
+from mcpshape._holding import Holding
 
 _PINNED: ContextVar[tuple[tuple[object, Any], ...]] = ContextVar("mcpshape_pinned", default=())
 
@@ -13,11 +14,6 @@ def pinned(owner: object) -> Any:
     return next((instead for each, instead in _PINNED.get() if each is owner), None)
 
 
-@contextmanager
-def pinning(owner: object, instead: Any) -> Iterator[None]:
+def pinning(owner: object, instead: Any) -> AbstractContextManager[None]:
     """Let something go before `owner` until the end of a request, whatever changes meanwhile."""
-    token = _PINNED.set(((owner, instead), *_PINNED.get()))
-    try:
-        yield
-    finally:
-        _PINNED.reset(token)
+    return Holding(_PINNED, ((owner, instead), *_PINNED.get()))

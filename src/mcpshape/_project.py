@@ -134,11 +134,11 @@ def _require_type(plan: Plan, value: Any) -> None:
 
 
 def _serialize(plan: Plan, value: Any, grant: Grant | None, scope: Scope, *, is_careful: bool) -> Any:
-    key = (grant, is_careful)
-    if key not in plan.compiled:
-        plan.compiled[key] = write_serializer(plan, grant, is_careful=is_careful)
+    serializer = plan.compiled.get((grant, is_careful))
+    if serializer is None:
+        serializer = plan.compiled[grant, is_careful] = write_serializer(plan, grant, is_careful=is_careful)
     try:
-        return plan.compiled[key].to_python(value, mode="json", warnings="error", context=scope)
+        return serializer.to_python(value, mode="json", warnings="error", context=scope)
     except Exception as error:
         if isinstance(error.__cause__, ProjectionError):
             raise error.__cause__ from None
