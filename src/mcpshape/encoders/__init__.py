@@ -1,7 +1,6 @@
 """Encoders turn a view into text. One that you write needs `name`, `vocabulary`, `structured` and `encode`."""
 
 from collections.abc import Collection, Iterable
-from importlib.metadata import entry_points
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +41,8 @@ def find_encoder(encoder: Encoder | str, **options: Any) -> Encoder:
     """
     if not isinstance(encoder, str):
         return encoder
+    from importlib.metadata import entry_points
+
     installed = {point.name: point for point in entry_points(group=GROUP)}
     if encoder not in installed:
         remedy = f"Choose one of: {', '.join(sorted(installed))}."
