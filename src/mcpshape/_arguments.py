@@ -8,7 +8,6 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import GetCoreSchemaHandler, PydanticSchemaGenerationError, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation
-from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema, to_jsonable_python
 
 from mcpshape.errors import DefinitionError, Problem, UserError
@@ -205,6 +204,8 @@ def _with_plain_defaults(
     signature: inspect.Signature, hints: dict[str, Any]
 ) -> tuple[inspect.Signature, dict[str, Any]]:
     """The same signature where a default such as `Field(5, ge=1)` is the plain 5, and its bounds are in the type."""
+    from pydantic.fields import FieldInfo
+
     parameters = []
     for name, parameter in signature.parameters.items():
         info = parameter.default

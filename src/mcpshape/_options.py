@@ -4,8 +4,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypedDict
 
-from pydantic import Field
-
 from mcpshape._budget import Budget
 from mcpshape._guards import WHOLE, Place, Plan
 from mcpshape._nodes import Listing, Node, Nullable, Reference, Root, references
@@ -186,6 +184,8 @@ def added_arguments(
     options: Options, policy: Policy | None, formats: Mapping[str, Encoder], example: str
 ) -> dict[str, Any]:
     """The optional arguments that a tool offers, by name and type."""
+    from pydantic import Field
+
     levels = policy.levels if policy else ()
     usual = next(iter(formats))
     most = f", {options.limit} at most" if options.limit else ""
