@@ -4,7 +4,6 @@ import typing
 from collections.abc import Iterator
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 
-from pydantic import RootModel
 from typing_extensions import ReadOnly, TypeAliasType, get_type_hints
 
 from mcpshape._nodes import Record
@@ -51,10 +50,16 @@ def hides_rule(annotation: Any, seen: tuple[Any, ...] = ()) -> bool:
         return False
     if isinstance(annotation, TypeAliasType | TypingAliasType):
         return _holds_rule(annotation.__value__, (*seen, annotation))
-    if isinstance(annotation, type) and issubclass(annotation, RootModel):
+    if is_root_model(annotation):
         root = annotation.model_fields["root"]
         return any(map(_is_rule, root.metadata)) or hides_rule(root.annotation, (*seen, annotation))
     return any(_holds_rule(each, seen) for each in get_args(annotation))
+
+
+def is_root_model(cls: Any) -> bool:
+    """Whether something is a `RootModel` class."""
+    # To import it makes pydantic look for plugins in whatever is installed.
+    return isinstance(cls, type) and getattr(cls, "__pydantic_root_model__", False)
 
 
 def _holds_rule(hint: Any, seen: tuple[Any, ...]) -> bool:
