@@ -140,3 +140,10 @@ def test_an_example_imports_only_what_is_shared(package: str) -> None:
 def test_the_tools_of_a_server_fit_in_a_file(package: str) -> None:
     """A server is thin: its tools have under 150 lines, and format nothing."""
     assert len((EXAMPLES / package / "tools.py").read_text(encoding="utf-8").splitlines()) < 150
+
+
+def test_the_package_looks_into_no_other_package() -> None:
+    """What pydantic loads for the first DTO class waits for it: importing the package reads no metadata of others."""
+    code = "import sys; from mcpshape import *; print({'importlib.metadata', 'pydantic.fields'} & {*sys.modules})"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == "set()"

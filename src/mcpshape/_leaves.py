@@ -9,10 +9,11 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from pydantic import RootModel, SerializationInfo
+from pydantic import SerializationInfo
 from pydantic_core import CoreSchema, core_schema
 
 from mcpshape._cleaning import clean_text
+from mcpshape._markers import is_root_model
 from mcpshape._nodes import Kind, Scalar
 from mcpshape._values import Check, as_list, as_text, concealed, exact_integer, finite, one_of, text_or_none
 
@@ -143,7 +144,7 @@ def silence(hidden: str | None) -> Callable[[Any], bool]:
 
 def holds_nothing(value: Any) -> bool:
     """Whether a value is written as null or as an empty text, array or object."""
-    while isinstance(value, RootModel):
+    while is_root_model(type(value)):
         value = value.root
     match value.value if isinstance(value, Enum) else value:
         case None:
