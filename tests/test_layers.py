@@ -105,11 +105,40 @@ def test_functions_are_short() -> None:
     assert max(lengths) <= 40
 
 
-def test_importing_the_package_loads_no_framework() -> None:
-    """The core costs little to import: no MCP SDK, no template engine, no web framework."""
-    code = "import sys, mcpshape; print({'mcp', 'jinja2', 'starlette', 'fastmcp', 'regex'} & set(sys.modules))"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert printed.stdout.strip() == "set()"
+def printed_by(code: str) -> str:
+    """What a process of its own prints, in which nothing has been imported."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_the_package_loads_no_framework() -> None:
+    """With all of its names it costs little to import: no MCP SDK, no template engine, no web framework."""
+    heavy = "{'mcp', 'jinja2', 'starlette', 'fastmcp', 'regex'}"
+    assert printed_by(f"import sys; from mcpshape import *; print({heavy} & {{*sys.modules}})") == "set()"
+
+
+def test_declaring_dtos_loads_rules_alone() -> None:
+    """What answers are made with is loaded on first use, so that a module of DTOs costs little to import."""
+    code = "import sys; from mcpshape import *; print(*[name for name in sys.modules if name.startswith('mcpshape.')])"
+    alone = printed_by(code.replace("*;", "Policy, Since, UserError;"))
+    assert alone.split() == ["mcpshape.errors", "mcpshape.rules", "mcpshape.policy"]
+    assert {"mcpshape.shape", "mcpshape._project"} < {*printed_by(code).split()}
+
+
+def test_a_name_is_there_before_it_is_loaded() -> None:
+    """Whoever lists the package or takes all of it sees every name, and the modules that are its own."""
+    missing = "{*mcpshape.__all__, 'encoders', 'shape'} - {*dir(mcpshape)}"
+    assert printed_by(f"import mcpshape; print({missing})") == "set()"
+    assert printed_by("import mcpshape; from mcpshape import *; print({*mcpshape.__all__} - {*dir()})") == "set()"
+    assert printed_by("import mcpshape; print(mcpshape.shape.Shape is mcpshape.Shape)") == "True"
+
+
+def test_a_name_that_the_package_lacks_is_an_attribute_error() -> None:
+    """As in any other module."""
+    find = vars(mcpshape)["__getattr__"]
+    assert find("Shape") is find("shape").Shape
+    assert "Shapes" not in dir(mcpshape)
+    with pytest.raises(AttributeError, match="module 'mcpshape' has no attribute 'Shapes'"):
+        find("Shapes")
 
 
 def test_the_installed_wheel_is_what_is_tested() -> None:
