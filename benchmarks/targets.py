@@ -39,6 +39,7 @@ TARGETS = (
     Target("6", "a page of 50 out of 100,000 rows, against an answer of 50 rows", 2),
     Target("7a", "import mcpshape", 0.15, "s"),
     Target("7b", "import mcpshape, against import pydantic", 2.5),
+    Target("7c", "from mcpshape import *, against from pydantic import BaseModel", 2.5),
     Target("8", "strict against detailed, 1,000 rows", 1),
     Target("9", "mcpshape's share of a call through MCPServer over stdio, 20 rows", 0.10, "%"),
 )

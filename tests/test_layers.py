@@ -124,6 +124,12 @@ def test_declaring_dtos_loads_rules_alone() -> None:
     assert {"mcpshape.shape", "mcpshape._project"} < {*printed_by(code).split()}
 
 
+def test_the_package_looks_into_no_other_package() -> None:
+    """What pydantic loads for the first DTO class waits for it: importing the package reads no metadata of others."""
+    code = "import sys; from mcpshape import *; print({'importlib.metadata', 'pydantic.fields'} & {*sys.modules})"
+    assert printed_by(code) == "set()"
+
+
 def test_a_name_is_there_before_it_is_loaded() -> None:
     """Whoever lists the package or takes all of it sees every name, and the modules that are its own."""
     missing = "{*mcpshape.__all__, 'encoders', 'shape'} - {*dir(mcpshape)}"
@@ -169,10 +175,3 @@ def test_an_example_imports_only_what_is_shared(package: str) -> None:
 def test_the_tools_of_a_server_fit_in_a_file(package: str) -> None:
     """A server is thin: its tools have under 150 lines, and format nothing."""
     assert len((EXAMPLES / package / "tools.py").read_text(encoding="utf-8").splitlines()) < 150
-
-
-def test_the_package_looks_into_no_other_package() -> None:
-    """What pydantic loads for the first DTO class waits for it: importing the package reads no metadata of others."""
-    code = "import sys; from mcpshape import *; print({'importlib.metadata', 'pydantic.fields'} & {*sys.modules})"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert printed.stdout.strip() == "set()"
