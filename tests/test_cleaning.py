@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from clients import decode
 from mcpshape import Shape, UserError
-from mcpshape._cleaning import clean_text, needs_care
+from mcpshape._cleaning import clean_text
+from mcpshape._scan import needs_care
 from mcpshape.encoders import Json, Markdown, Toon
 
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"

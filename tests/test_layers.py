@@ -16,7 +16,7 @@ LAYERS = (
     {"_holding", "errors", "_nodes", "_shaped", "_hosts", "encoders._prose"},
     {"_caller", "encoders._meter"},
     {"_budget", "_values", "_cleaning", "_coarse", "_tokens", "rules", "encoders._escaping"},
-    {"_telling", "_markers", "_foreign", "_plain", "_constants", "_scope", "policy", "encoders._filters"},
+    {"_scan", "_telling", "_markers", "_foreign", "_plain", "_constants", "_scope", "policy", "encoders._filters"},
     {"_declared", "_guards", "_narrowing", "encoders._rewriter"},
     {"_leaves", "_classes", "_layout", "encoders._sandbox"},
     {"_problems", "encoders._places", "encoders._findings", "encoders._sources"},

@@ -1,6 +1,8 @@
 """Issue 8: what is done the short way gives what the long way gives."""
 
 from dataclasses import dataclass
+from decimal import Decimal
+from enum import IntEnum
 from typing import Any
 
 import pytest
@@ -12,20 +14,41 @@ from pydantic import BaseModel
 from generated import Case, cases
 from json_data import objects
 from mcpshape import Shape, View
-from mcpshape._cleaning import clean_text, needs_care
+from mcpshape._cleaning import clean_text
 from mcpshape._plan import compile_plan
 from mcpshape._project import project
 from mcpshape._result import make_result
+from mcpshape._scan import needs_care
 from mcpshape._shaped import Shaped
-from mcpshape.encoders import Encoder, Json, Toon, Vocabulary
+from mcpshape.encoders import Encoder, Json, Markdown, Toon, Vocabulary
+from mcpshape.errors import ProjectionError
 
 ODD = st.text(st.characters() | st.sampled_from('\\u"\n\t\x00\x85\xad\u200b\u202e\ud800\ufeff🏴\U000e0067'))
+
+ENCODERS = (Json(), Toon(), Toon(codec="python-toon"), Toon(codec="toon-format"), Markdown())
 
 
 class Note(BaseModel):
     text: str
     by_name: dict[str, str] = {}
     other: str | None = None
+
+
+class Numbers(BaseModel):
+    plain: int
+    maybe: int | None
+    many: list[int]
+    by_name: dict[str, int]
+    either: int | str
+    text: str
+
+
+class Size(IntEnum):
+    SMALL = 1
+
+
+class Digits(int):
+    pass
 
 
 class Leaf(BaseModel):
@@ -71,7 +94,7 @@ def test_a_careful_projection_of_clean_text_is_the_quick_one(case: Case) -> None
         assert quick.data == careful.data
 
 
-@pytest.mark.parametrize("encoder", [Json(), Toon(), Toon(codec="python-toon"), Toon(codec="toon-format")])
+@pytest.mark.parametrize("encoder", ENCODERS[:4])
 @given(text=ODD, key=ODD)
 def test_a_text_that_holds_all_is_looked_at_alone(encoder: Encoder, text: str, key: str) -> None:
     """Rules 5 and 10: the structured part is as clean as if it had been looked at itself."""
@@ -80,12 +103,56 @@ def test_a_text_that_holds_all_is_looked_at_alone(encoder: Encoder, text: str, k
     assert short == long
 
 
-@given(ODD, st.integers(0, 3), st.sampled_from(["a", "ä", "字"]))
+@given(ODD | st.integers().map(str), st.integers(0, 40), st.sampled_from(["a", "ä", "字"]))
 def test_a_long_text_is_looked_at_whole(text: str, shift: int, filling: str) -> None:
-    """Rule 10: an escape or a character is found wherever it stands."""
-    assert needs_care(filling * ((1 << 16) - shift) + text) == needs_care(text + filling * (1 << 16))
+    """Rules 8 and 10: an escape, a character or a wide integer is found wherever it stands."""
+    assert needs_care(f"{filling * ((1 << 16) - shift)} {text} {filling}") == needs_care(f" {text} {filling}")
     if not needs_care(text):
         assert clean_text(text) == text
+
+
+INTEGERS = st.integers() | st.integers(-10, 10).map(lambda near: 2**53 + near) | st.just(10**5000)
+
+
+@pytest.mark.parametrize("encoder", [*ENCODERS, *(Modest(each) for each in ENCODERS)], ids=repr)
+@given(numbers=st.lists(INTEGERS, min_size=1), text=ODD | INTEGERS.map(lambda number: f"no {number % 10**40}"))
+def test_a_wide_integer_is_text_whatever_writes_it(encoder: Encoder, numbers: list[int], text: str) -> None:
+    """Rules 5 and 8: an integer that not every reader keeps exact is its digits in both channels, and no other is."""
+    last = numbers[-1]
+    dto = Numbers.model_construct(
+        plain=last, maybe=last, many=numbers, by_name={"a": last}, either=last, text=clean_text(text)
+    )
+    many = [exact(each) for each in numbers]
+    shaped = Shape(encoder=encoder, structured=True).render(dto)
+    assert shaped.structured == {
+        "plain": many[-1],
+        "maybe": many[-1],
+        "many": many,
+        "by_name": {"a": many[-1]},
+        "either": many[-1],
+        "text": clean_text(text),
+    }
+    assert str(many[-1]) in shaped.text.replace("\\", "")
+
+
+def exact(number: int) -> int | str:
+    return number if abs(number) < 2**53 else f"{Decimal(number)}"
+
+
+@pytest.mark.parametrize("odd", [True, Size.SMALL, Digits(7), None, "1", 1.0, b"1"], ids=repr)
+@pytest.mark.parametrize("field", ["plain", "maybe", "either"])
+def test_what_is_no_plain_integer_is_written_alike_or_refused_alike(field: str, odd: Any) -> None:
+    """Rule 8: a value that a DTO was given without validation."""
+    plan = compile_plan(Numbers, None, "test")
+    given = {"plain": 1, "maybe": 1, "many": [], "by_name": {}, "either": 1, "text": "", field: odd}
+
+    def written(*, is_careful: bool) -> Any:
+        try:
+            return repr(project(plan, Numbers.model_construct(None, **given), None, is_careful=is_careful).data)
+        except ProjectionError as error:
+            return str(error)
+
+    assert written(is_careful=False) == written(is_careful=True)
 
 
 @given(objects)

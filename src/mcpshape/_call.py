@@ -16,7 +16,7 @@ from mcpshape._guards import Plan
 from mcpshape._holding import Holding
 from mcpshape._page import WHOLE_ANSWER, Limits, Page, Turn, fill, tell
 from mcpshape._paths import Paths, count_entries, list_paths
-from mcpshape._project import View, project, settle
+from mcpshape._project import Finish, View, project, settle
 from mcpshape._say import say
 from mcpshape._scope import Scope, Window
 from mcpshape._shaped import Record, Shaped
@@ -90,8 +90,7 @@ class Call:
         """
         chosen = choose_fields(plan, self.fields, self.grant)
         place = plan.paged if plan.paged and (not chosen or plan.paged.key in chosen) else None
-        # The structured part is looked at too, where it has to be measured or where the text may hold less than it.
-        is_read_as_json = sends_structured and (self.turn.budget is not None or not writes_all(self.encoder))
+        measures_json = sends_structured and self.turn.budget is not None
 
         def attempt(most: int | None) -> Page:
             window = Window(self.turn.start, most)
@@ -100,9 +99,9 @@ class Call:
                 view = _partial(view, chosen) if chosen else view
                 view = tell(view, place, window, self.turn) if place and place.key in view.data else view
                 text = self._encode(view)
-                return view, (text, view.to_json()) if is_read_as_json else (text,)
+                return view, (text, view.to_json()) if measures_json else (text,)
 
-            return Page(*settle(plan, value, self.grant, self.scope(window), finish), window)
+            return Page(*self._settle(plan, value, self.scope(window), finish), window)
 
         return fill(attempt, place, self.turn)
 
@@ -123,7 +122,10 @@ class Call:
         def finish(view: View) -> tuple[View, Sequence[str]]:
             return view, (self._encode(view),)
 
-        return settle(plan, value, self.grant, self.scope(), finish)[1][0]
+        return self._settle(plan, value, self.scope(), finish)[1][0]
+
+    def _settle(self, plan: Plan, value: Any, scope: Scope, finish: Finish) -> tuple[View, Sequence[str]]:
+        return settle(plan, value, self.grant, scope, finish, shows_all=writes_all(self.encoder))
 
     def sentence(self, template: str, subjects: Mapping[str, tuple[Plan, Any]]) -> str:
         """A sentence about DTOs, each with the plan of its class."""

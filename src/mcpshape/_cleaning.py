@@ -27,57 +27,6 @@ _FLAGS = (
     "\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f"
 )
 
-# How much of a text is looked at at once.
-_PART = 1 << 16
-
-# Where a text is Latin-1, each unwanted character is one byte; tables turn such bytes into one that is easy to find.
-_FOUND = b"\0"
-_CONTROL_BYTES = bytes({*range(32), 0x7F} - {0x09, 0x0A})
-_LATIN_BYTES = _CONTROL_BYTES + bytes([*range(0x80, 0xA0), 0xAD])
-_MARK_CONTROLS, _MARK_LATIN = (bytes.maketrans(each, _FOUND * len(each)) for each in (_CONTROL_BYTES, _LATIN_BYTES))
-_ESCAPED = re.compile(rb"\\[ubfr]")
-# Where it is UTF-8: the byte that each other kind of unwanted character starts with, and what follows it.
-_SIGNS = (
-    (b"\xc2", re.compile(rb"\xc2[\x80-\x9f\xad]")),
-    (b"\xcd", re.compile(rb"\xcd\x8f")),
-    (b"\xd8", re.compile(rb"\xd8\x9c")),
-    (b"\xe1", re.compile(rb"\xe1(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0[\x8b-\x8f])")),
-    (b"\xe2", re.compile(rb"\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf])")),
-    (b"\xe3", re.compile(rb"\xe3\x85\xa4")),
-    (b"\xef", re.compile(rb"\xef(?:\xbb\xbf|\xb8[\x80-\x8f]|\xbe\xa0|\xbf[\xb0-\xbf])")),
-    (b"\xf0", re.compile(rb"\xf0(?:\x9b\xb2|\x9d\x85)")),
-    (b"\xf3", re.compile(rb"\xf3\xa0")),
-    (b"\\", _ESCAPED),
-)
-
-
-def needs_care(text: str) -> bool:
-    """Whether a text that is about to leave may hold what must not: a scan that errs to the safe side.
-
-    Besides the characters themselves it looks for the escapes that some encoders write in place of them.
-    """
-    # Parts overlap, so that an escape is whole in one of them.
-    starts = range(0, len(text), _PART)
-    return any(map(_is_suspect, (text[start : start + _PART + 1] for start in starts) if starts[1:] else (text,)))
-
-
-def _is_suspect(part: str) -> bool:
-    try:
-        latin = part.encode("latin-1")
-    except UnicodeEncodeError:
-        return _is_suspect_beyond_latin(part)
-    return _FOUND in latin.translate(_MARK_LATIN) or (b"\\" in latin and _ESCAPED.search(latin) is not None)
-
-
-def _is_suspect_beyond_latin(part: str) -> bool:
-    try:
-        encoded = part.encode()
-    except UnicodeEncodeError:
-        return True
-    if _FOUND in encoded.translate(_MARK_CONTROLS):
-        return True
-    return any(first in encoded and sign.search(encoded) for first, sign in _SIGNS)
-
 
 def well_formed(text: str) -> str:
     """Text that can be sent as UTF-8: a lone surrogate becomes U+FFFD."""

@@ -18,16 +18,20 @@ from mcpshape._nodes import Kind, Scalar
 from mcpshape._values import Check, as_list, as_text, concealed, exact_integer, finite, one_of, text_or_none
 
 
-def leaf(node: Scalar, where: str) -> CoreSchema:
-    """One scalar, written by the table of values."""
+def leaf(node: Scalar, where: str, *, is_careful: bool) -> CoreSchema:
+    """One scalar, written by the table of values; a wide integer only where that is careful."""
     check = _check(node, where, is_nullable=False)
-    return with_function(check) if check else node.schema
+    if check is not None:
+        return with_function(check)
+    return then(node.schema, exact_integer) if is_careful and node.kind is Kind.INTEGER else node.schema
 
 
-def nullable_leaf(node: Scalar, where: str) -> CoreSchema:
+def nullable_leaf(node: Scalar, where: str, *, is_careful: bool) -> CoreSchema:
     """One scalar that may be null; where the table says so, an empty text or a number that JSON cannot hold is."""
     check = text_or_none if node.kind is Kind.TEXT else _check(node, where, is_nullable=True)
-    return with_function(check, when_used="unless-none") if check else core_schema.nullable_schema(node.schema)
+    if check is not None:
+        return with_function(check, when_used="unless-none")
+    return core_schema.nullable_schema(leaf(node, where, is_careful=is_careful))
 
 
 def _check(node: Scalar, where: str, *, is_nullable: bool) -> Check | None:
@@ -37,8 +41,6 @@ def _check(node: Scalar, where: str, *, is_nullable: bool) -> Check | None:
             return concealed
         case Kind.STRING:
             return as_text(node.types)
-        case Kind.INTEGER:
-            return exact_integer
         case Kind.NUMBER | Kind.DECIMAL:
             return finite(where, is_nullable=is_nullable, is_decimal=node.kind is Kind.DECIMAL)
         case _ if node.schema["type"] == "literal":

@@ -8,11 +8,12 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from mcpshape._cleaning import REPLACEMENT, clean_text, needs_care
+from mcpshape._cleaning import clean_text
 from mcpshape._guards import Plan
 from mcpshape._layout import NO_HINTS, Layout, layout_of
 from mcpshape._nodes import Reference, Root
 from mcpshape._plain import make_plain
+from mcpshape._scan import needs_care
 from mcpshape._scope import Scope
 from mcpshape._writer import write_serializer
 from mcpshape.errors import ProjectionError
@@ -40,12 +41,10 @@ class View:
     def written(self, write: Callable[[Any], str]) -> str:
         """What `write` makes of the data, with what no encoder can write replaced.
 
-        That costs a walk through the data, which a projected view takes only where `write` fails on it.
+        That costs a walk through the data, which no projected view needs: where `write` fails on one, the encoder
+        fails, and is given one that was projected with more care.
         """
-        if self.is_projected:
-            with suppress(Exception):
-                return write(self.data)
-        return write(make_plain(self.data))
+        return write(self.data if self.is_projected else make_plain(self.data))
 
 
 Finish = Callable[[View], tuple[View, Sequence[str]]]
@@ -57,7 +56,8 @@ def project(
 ) -> View:
     """Let out of `value` what `grant` allows.
 
-    A careful projection also cleans every text, at the cost of a Python call for each; see `settle`.
+    A careful projection also cleans every text and writes wide integers as text, at the cost of a Python call for each;
+    see `settle`.
 
     Raises:
         ProjectionError: The value is not of its declared type, or holds a number that JSON cannot.
@@ -74,21 +74,20 @@ def project(
     return View({"result": data} if plan.is_wrapped else data, layout_of(plan, grant), is_projected=True)
 
 
-def settle(plan: Plan, value: Any, grant: Grant | None, scope: Scope, finish: Finish) -> tuple[View, Sequence[str]]:
+def settle(
+    plan: Plan, value: Any, grant: Grant | None, scope: Scope, finish: Finish, *, shows_all: bool
+) -> tuple[View, Sequence[str]]:
     """A view and the texts that are made of it to leave, all of them clean.
 
-    The careful projection is used only where those texts show that it is needed. What an encoder adds of its own is
-    cleaned as well.
+    The careful projection is used only where it is needed: where those texts show it, or the view as JSON if they do
+    not show all that is in it, or where they cannot be made. What an encoder adds of its own is cleaned as well.
     """
     plain = project(plan, value, grant, scope)
-    try:
+    with suppress(Exception):
         view, texts = finish(plain)
-    except Exception:
-        if not needs_care(plain.to_json()):
-            raise
-        view, texts = plain, (REPLACEMENT,)
-    if not any(map(needs_care, texts)):
-        return view, texts
+        seen = texts if shows_all else (*texts, to_json(view.data).decode())
+        if not any(map(needs_care, seen)):
+            return view, texts
     view, texts = finish(project(plan, value, grant, scope, is_careful=True))
     return view, [clean_text(text) for text in texts]
 
@@ -140,6 +139,13 @@ def _serialize(plan: Plan, value: Any, grant: Grant | None, scope: Scope, *, is_
     try:
         return serializer.to_python(value, mode="json", warnings="error", context=scope)
     except Exception as error:
-        if isinstance(error.__cause__, ProjectionError):
-            raise error.__cause__ from None
+        if reason := _reason(error):
+            raise reason from None
         raise ProjectionError(f"{plan.where} returned a value that does not fit its declared type.") from error
+
+
+def _reason(error: BaseException | None) -> ProjectionError | None:
+    """What a function of ours says of a value; each serializer around it has put an error of its own around that."""
+    while error is not None and not isinstance(error, ProjectionError):
+        error = error.__cause__
+    return error

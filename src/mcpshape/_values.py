@@ -14,9 +14,11 @@ from pydantic_core import PydanticSerializationUnexpectedValue
 
 from mcpshape.errors import ProjectionError
 
-_SAFE_BITS = 53
 SAFE_INTEGER = 2**53 - 1
 """The widest integer that a JavaScript reader keeps exact (RFC 8259, section 6)."""
+
+# What comparisons of floats are quickest with; NaN is on neither side of it.
+_EXACT = float(SAFE_INTEGER)
 
 # TOON specification, section 2.
 _EXPONENT = 1e21
@@ -36,14 +38,11 @@ def text_or_none(value: Any) -> str | None:
     raise PydanticSerializationUnexpectedValue("expected a text")
 
 
-def exact_integer(value: Any) -> int | str:
-    """An integer that any JSON reader keeps exact, or its decimal digits as text."""
-    if type(value) is int and value.bit_length() <= _SAFE_BITS:
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        # str() refuses more than 4,300 digits.
-        return int(value) if value.bit_length() <= _SAFE_BITS else str(Decimal(value))
-    raise PydanticSerializationUnexpectedValue("expected an integer")
+def exact_integer(value: Any) -> Any:
+    """An integer that any JSON reader keeps exact, or its decimal digits as text; null stays."""
+    is_wide = value is not None and not -SAFE_INTEGER <= value <= SAFE_INTEGER
+    # str() refuses more than 4,300 digits.
+    return str(Decimal(value)) if is_wide else value
 
 
 def exact_number(value: float) -> float:
@@ -61,6 +60,8 @@ def finite(where: str, *, is_nullable: bool, is_decimal: bool) -> Check:
     """
 
     def check(value: Any) -> Any:
+        if type(value) is float and not is_decimal and -_EXACT <= value <= _EXACT:
+            return value
         if isinstance(value, bool) or not isinstance(value, Decimal | int if is_decimal else float | int):
             raise PydanticSerializationUnexpectedValue("expected a number")
         number = Decimal(value) if is_decimal else value

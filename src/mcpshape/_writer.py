@@ -51,7 +51,7 @@ from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap, Sho
 
 
 def write_serializer(plan: Plan, grant: Grant | None, *, is_careful: bool) -> SchemaSerializer:
-    """The serializer for one grant; a careful one also cleans each text, which costs a Python call a value."""
+    """The serializer for one grant; a careful one also cleans texts and rewrites wide integers, a Python call each."""
     writer = _Writer(plan, grant, is_careful=is_careful)
     root = writer.root()
     return SchemaSerializer(core_schema.definitions_schema(root, list(writer.definitions())), CONFIG)
@@ -116,9 +116,9 @@ class _Writer:
     def _native(self, node: Node, where: str) -> CoreSchema:
         match node:
             case Scalar():
-                return leaf(node, where)
+                return leaf(node, where, is_careful=self.is_careful)
             case Nullable(Scalar() as inner):
-                return nullable_leaf(inner, where)
+                return nullable_leaf(inner, where, is_careful=self.is_careful)
             case Nullable(Choice() as inner):
                 return core_schema.nullable_schema(self._union(inner, where, is_nullable=True))
             case Nullable(inner):

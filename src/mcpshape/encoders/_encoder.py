@@ -37,10 +37,10 @@ class Encoder(Protocol):
 
 
 def writes_all(encoder: Encoder) -> bool:
-    """Whether the text of an encoder holds every key and text of the view, as they are or with the escapes of JSON.
+    """Whether the text of an encoder holds all that is in the view; it says so with an attribute of this name.
 
-    An encoder says so with an attribute of this name. What may not leave a structured part is then looked for in the
-    text alone, which saves writing that part as JSON for it.
+    Keys and texts have to be there as they are or with the escapes of JSON, integers in decimal digits. What must not
+    leave as it is will then be looked for in the text alone, which saves writing the view as JSON to look at that.
     """
     return bool(getattr(encoder, "writes_all", False))
 
