@@ -22,7 +22,7 @@ LAYERS = (
     {"_problems", "encoders._places", "encoders._findings", "encoders._sources"},
     {"_plan", "_writer"},
     {"_project", "_schema", "_describe", "_paths", "_tables", "encoders._reading"},
-    {"_fields", "encoders._encoder", "encoders._check"},
+    {"_fields", "encoders._encoder", "encoders._check", "encoders._document"},
     {"encoders.toon", "encoders.json", "encoders.markdown", "encoders.fallback"}
     | {"_failure", "_say", "_arguments", "_result"},
     {"_page"},

@@ -1,20 +1,18 @@
-"""Views as Markdown (GitHub Flavored Markdown 0.29), rendered by Jinja2 in its sandbox."""
+"""Views as Markdown (GitHub Flavored Markdown 0.29); templates for it are rendered by Jinja2 in its sandbox."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import BaseLoader, Template
+from jinja2 import BaseLoader
 
 from mcpshape._describe import Vocabulary
 from mcpshape._layout import Layout
 from mcpshape._project import View
-from mcpshape._tables import Array, obstacle
 from mcpshape.encoders._check import find_problems
-from mcpshape.encoders._escaping import NONE, NOTHING, Written, inline, leading
+from mcpshape.encoders._document import Document
+from mcpshape.encoders._escaping import NONE, NOTHING, Written
 from mcpshape.encoders._meter import LimitError, Meter
 from mcpshape.encoders._sandbox import Sandbox
 from mcpshape.errors import DefinitionError, EncodingError, Problem
@@ -99,17 +97,18 @@ class Markdown:
         return find_problems(self._environment, self.templates, list(layouts)) if self.templates else []
 
     def _text(self, data: Mapping[str, Any], layout: Layout, meter: Meter) -> str:
-        """The data as the template of its own class writes it, or as the built-in one does."""
+        """The data as the template of its own class writes it, or as the built-in rendering does."""
 
-        def write_own(value: Any, layout: Layout) -> Written:
-            return self._write(value, layout, meter)
+        def write_own(value: Any, layout: Layout) -> Written | None:
+            return self._write(value, layout, meter) if self._has_own(value, layout) else None
 
-        if self._has_own(data, layout):
-            return write_own(data, layout)
-        return _built_in(self.raw_prose).render(data=data, layout=layout, has_own=self._has_own, write_own=write_own)
+        own = write_own(data, layout)
+        return Document(write_own, self.raw_prose).record(data, layout) if own is None else own
 
     def _has_own(self, value: Any, layout: Layout) -> bool:
         """Whether templates write this value: an object, or an array of them, of a class that has a template."""
+        if not self.templates:
+            return False
         if isinstance(value, list):
             entries = layout.at("*")
             return any(value) and all(each is None or self._has_own(each, entries) for each in value)
@@ -137,46 +136,3 @@ def _option_problems(
         yield Problem("limits", "nothing is left to write in.", "Give templates some time and some characters.")
     if templates and loader is None:
         yield Problem("loader", "there is none.", 'Pass one, such as jinja2.PackageLoader("your_package").')
-
-
-@cache
-def _built_in(raw_prose: bool) -> Template:
-    environment = Sandbox(raw_prose=raw_prose)
-    environment.filters |= {"at_start": leading, "in_line": inline, "indentation": _indentation, "place": _place}
-    environment.tests |= {"section": _is_section, "table": _is_table, "array": _is_array}
-    return environment.from_string(files("mcpshape.encoders").joinpath("markdown.md.j2").read_text(encoding="utf-8"))
-
-
-def _indentation(depth: int) -> Written:
-    return Written("  " * depth)
-
-
-def _place(layout: Layout, key: str) -> Layout:
-    return layout.at(key)
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, list)
-
-
-def _is_plain(value: Any) -> bool:
-    return not isinstance(value, list | Mapping)
-
-
-def _is_section(value: Any, layout: Layout) -> bool:
-    """Whether a value needs a heading of its own: prose, an object, or an array that holds objects."""
-    if isinstance(value, str):
-        return layout.is_prose
-    if isinstance(value, Mapping):
-        return bool(value)
-    return isinstance(value, list) and not all(_is_listed(entry, layout.at("*")) for entry in value)
-
-
-def _is_listed(value: Any, layout: Layout) -> bool:
-    if isinstance(value, list):
-        return all(_is_listed(entry, layout.at("*")) for entry in value)
-    return _is_plain(value) and not (isinstance(value, str) and layout.is_prose)
-
-
-def _is_table(rows: Any, layout: Layout) -> bool:
-    return isinstance(rows, list) and obstacle(Array("", rows, layout), allows_groups=False) is None
