@@ -6,6 +6,9 @@ from typing import Any
 
 from mcpshape._layout import NO_HINTS, Layout
 
+# Asked first of the types of a column, since to look at each value takes longer.
+_PLAIN = frozenset({str, bool, int, float, type(None)})
+
 
 @dataclass(frozen=True, slots=True)
 class Array:
@@ -36,7 +39,7 @@ def obstacle(array: Array, *, allows_groups: bool) -> str | None:
     """
     entries = array.entries
     for place, entry in enumerate(entries, 1):
-        if not isinstance(entry, Mapping):
+        if not isinstance(entry, dict | Mapping):
             return f"entry {place} is no object"
     if not allows_groups:
         hints = array.layout.at("*")
@@ -57,6 +60,8 @@ def _obstacle(entries: Sequence[Mapping[str, Any]], path: str, *, allows_groups:
             return f"entry {without} has no {path}{key}"
     for key in keys:
         values = [entry[key] for entry in entries]
+        if _PLAIN.issuperset(map(type, values)):
+            continue
         if any(isinstance(value, list) for value in values):
             return f"{path}{key} holds an array"
         objects = [value for value in values if isinstance(value, Mapping)]

@@ -1,13 +1,13 @@
 """Values in Markdown text, escaped for the place where they stand."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote as percent
 
 from pydantic_core import to_json
 
-from mcpshape.encoders._prose import LINE_BREAK, tame
+from mcpshape.encoders._prose import LINE_BREAK, split_lines, tame
 
 NONE, EMPTY_LIST, EMPTY_TEXT, NOTHING = "*none*", "*empty list*", '""', "*nothing shown*"
 _DEEPEST = 6
@@ -16,15 +16,16 @@ _SHORTEST_FENCE = 3
 # its mark.
 _BLOCK_START = re.compile(r"^(?:[#>+=|-]|:(?=-)|\[(?=[ xX]\]))")
 _ORDERED = re.compile(r"^(\d{1,9})(?=[.)](\s|$))")
-# A backslash, or what opens or closes a construct: emphasis, code, links, images, strikethrough, entities.
+# A backslash, or what opens or closes a construct: emphasis, code, links, images, strikethrough, entities. Each begins
+# with the one character that it is looked for by, which is much quicker than to look at what is before it first.
 _SPECIAL = re.compile(
-    r"""\\(?=[!-/:-@\[-`{-~])|[*`]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])|(?<=!)\[|~(?=~)|&(?=\#?\w+;)""",
+    r"""\\(?=[!-/:-@\[-`{-~])|\*|`|_(?<![^\W_]_)|_(?![^\W_])|\](?=[(\[:])|\[(?<=!\[)|~(?=~)|&(?=\#?\w+;)""",
     re.VERBOSE,
 )
-# Most values have nothing of this, which is quicker to see at once.
-_NEEDS_CARE = re.compile(r"[\\*`_\[\]~&<\r\n\x0b\x0c\x85\u2028\u2029]")
 # No backslash here: after an address that stands as it is, some renderers take it for a part of the address.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
+# Most values have nothing of this, which is quicker to see at once.
+_ESCAPABLE = re.compile("|".join(each.pattern for each in (_SPECIAL, _TAG, LINE_BREAK)), re.VERBOSE)
 # What would become a construct with whatever follows.
 _LOOSE_END = re.compile(r"(?<!\\)((?:\\\\)*)([!\]\\~&])$")
 _BARE_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
@@ -34,6 +35,10 @@ _WEB = re.compile(r"(?:https?://|mailto:)[^\s/]", re.IGNORECASE)
 _URL_CHARACTERS = "%/?#:@!$&+,;=~-._"
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _BACKTICKS = re.compile("`+")
+_NUMBERS = (bool, int, float)
+# What a column holds if it can be written at once. An array or an object in it is written by itself.
+_OF_NUMBERS = frozenset({bool, int, float, type(None)})
+_OF_TEXTS = frozenset({str, type(None)})
 
 
 class Written(str):
@@ -49,21 +54,25 @@ def plain(value: Any) -> str:
 
 def inline(value: Any) -> Written:
     """One value inside a line of text."""
+    if isinstance(value, str):
+        return _escaped(value) if not value or _ESCAPABLE.search(value) else Written(value)
+    if isinstance(value, _NUMBERS):
+        return Written(to_json(value).decode())
     if value is None or value in ([], {}):
         return Written(NONE if value is None else EMPTY_LIST if value == [] else NOTHING)
-    if isinstance(value, str) and value and not _NEEDS_CARE.search(value):
-        return Written(value)
-    if isinstance(value, bool | int | float):
-        return Written(to_json(value).decode())
-    return Written(LINE_BREAK.sub("<br>", _TAG.sub("&lt;", _SPECIAL.sub(r"\\\g<0>", plain(value)))) or EMPTY_TEXT)
+    return _escaped(plain(value))
+
+
+def _escaped(text: str) -> Written:
+    return Written(LINE_BREAK.sub("<br>", _TAG.sub("&lt;", _SPECIAL.sub(r"\\\g<0>", text))) or EMPTY_TEXT)
 
 
 def leading(value: Any) -> Written:
     """One value at the start of a block, where a few more characters would open a construct."""
-    if isinstance(value, int | float) or value is None:
+    if not isinstance(value, str):
         return inline(value)
-    text = inline(plain(value).lstrip() if value else value)
-    return Written(_ORDERED.sub(r"\1\\", _BLOCK_START.sub(r"\\\g<0>", text))) if isinstance(value, str) else text
+    text = inline(value.lstrip())
+    return text if text[0].isalpha() else Written(_ORDERED.sub(r"\1\\", _BLOCK_START.sub(r"\\\g<0>", text)))
 
 
 def closed(text: Written) -> Written:
@@ -84,6 +93,18 @@ def piped(text: str) -> Written:
 def cell(value: Any) -> Written:
     """One value in a cell of a table, where none is told by nothing."""
     return Written("") if value is None else piped(inline(value))
+
+
+def column(values: Sequence[Any]) -> Sequence[str]:
+    """The cells of one or more values, as `cell` writes each, but at once where one look at all of them allows it."""
+    if _OF_NUMBERS.issuperset(map(type, values)):
+        return to_json(values).decode()[1:-1].replace("null", "").split(",")
+    if _OF_TEXTS.issuperset(map(type, values)) and "" not in values:
+        texts = [value or "" for value in values]
+        joined = " ".join(texts)
+        if "|" not in joined and not _ESCAPABLE.search(joined):
+            return texts
+    return list(map(cell, values))
 
 
 def put(value: Any, position: str) -> Written:
@@ -120,7 +141,8 @@ def block(*lines: str) -> Written:
 
 def heading(text: Any, level: int = 2) -> Written:
     """A line that is a heading."""
-    words = _CLOSING_MARKS.sub(r"\1\\", inline(text))
+    words = inline(text)
+    words = _CLOSING_MARKS.sub(r"\1\\", words) if words.endswith("#") else words
     return block(f"{'#' * min(max(level, 1), _DEEPEST)} {words}")
 
 
@@ -136,7 +158,7 @@ def fence(text: Any) -> Written:
     """Text as it is, in a block of code."""
     content = plain(text)
     mark = "`" * max(_SHORTEST_FENCE, _longest_run(content) + 1)
-    return block(NONE) if text is None else block(mark, *LINE_BREAK.split(content), mark)
+    return block(NONE) if text is None else block(mark, *split_lines(content), mark)
 
 
 def code(text: Any) -> Written:
@@ -150,7 +172,7 @@ def code(text: Any) -> Written:
 
 def quote(text: Any) -> Written:
     """Plain text, set apart."""
-    lines = [closed(leading(line)) if line.strip() else "" for line in LINE_BREAK.split(plain(text))]
+    lines = [closed(leading(line)) if line.strip() else "" for line in split_lines(plain(text))]
     return block(NONE) if text is None else block(*_quoted([*(line and f"{line}  " for line in lines[:-1]), lines[-1]]))
 
 
@@ -158,7 +180,8 @@ def prose(text: Any, level: int = 2, *, is_raw: bool = False) -> Written:
     """What people wrote in Markdown, set apart, its headings below one of this level."""
     if text is None:
         return block(NONE)
-    return block(*_quoted(LINE_BREAK.split(plain(text) if is_raw else tame(plain(text), level))))
+    lines = split_lines(plain(text))
+    return block(*_quoted(lines if is_raw else tame(lines, level)))
 
 
 def table(rows: Sequence[Mapping[str, Any]] | None, columns: Sequence[str] = ()) -> Written:
@@ -168,13 +191,13 @@ def table(rows: Sequence[Mapping[str, Any]] | None, columns: Sequence[str] = ())
     keys = [key for key in columns if key in rows[0]] if columns else list(rows[0])
     if not keys:
         return block(NOTHING)
-    lines: list[Sequence[str]] = [list(map(cell, keys)), ["---"] * len(keys)]
-    lines += [[cell(row[key]) for key in keys] for row in rows]
-    return block(*(f"| {' | '.join(cells)} |" for cells in lines))
+    written = [column([row[key] for row in rows]) for key in keys]
+    lines = [column(keys), ["---"] * len(keys), *zip(*written, strict=True)]
+    return block(*[f"| {' | '.join(cells)} |" for cells in lines])
 
 
-def _quoted(lines: Sequence[str]) -> Iterator[str]:
-    return (f"> {line}" if line else ">" for line in lines)
+def _quoted(lines: Sequence[str]) -> list[str]:
+    return [f"> {line}" if line else ">" for line in lines]
 
 
 def _longest_run(text: str) -> int:

@@ -8,7 +8,8 @@ alone. A backslash would not do: some renderers take one for a part of a link, s
 import re
 from collections.abc import Iterator, Sequence
 
-LINE_BREAK = re.compile("\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
+_OTHER_BREAKS = "\r\x0b\x0c\x85\u2028\u2029"
+LINE_BREAK = re.compile(r"\r\n?|\n|\x0b|\x0c|\x85|\u2028|\u2029")
 _DEEPEST = 6
 _SHORTEST_RULE = 3
 # Where some renderers see no code: in formulas and containers, after a fence of a list or quote, which ends with it,
@@ -23,23 +24,40 @@ _UNDERLINE = re.compile(r"^((?: {0,3}>)*+[ \t]{0,4})(=+|-+)[ \t]*$")
 # A line that is a paragraph if nothing but a blank line or the start is before it.
 _SENTENCE = re.compile(r"^(?!\d+[.)])\w")
 _TAMED = {"image": "[image: ", "tag": "&lt;", "bracket": "] "}
+_TAG = "<(?=[A-Za-z/!?])"
+_BRACKET = r"\](?=:|\((?![ \t]*(?i:https?:|mailto:)))"
 _PARTS = re.compile(
-    r"""
+    rf"""
     (?P<address><(?:https?://|mailto:)[\w.~:/?\#@&=+%,;-]+>)
     | (?P<image>(?<!!)(?:\\?!)++\[)
-    | (?P<tag>\\?<)(?=[A-Za-z/!?])
-    | (?P<bracket>\\?\])(?=:|\((?![ \t]*(?:https?:|mailto:)))
+    | (?P<tag>\\?{_TAG})
+    | (?P<bracket>\\?{_BRACKET})
     | (?P<code>`+)
     | (?P<escaped>\\.)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# Without any of this no line changes: what is tamed, the end of the marks of a heading, and the end of an underline.
+_CHANGEABLE = re.compile(rf"!\[|{_TAG}|{_BRACKET}|\#(?=[ \t]|$)|=(?=[ \t]*$)|-(?=[ \t]*$)", re.MULTILINE)
 
 
-def tame(text: str, depth: int) -> str:
-    """The prose under a heading of this depth."""
-    lines = LINE_BREAK.split(text)
-    return "\n".join(_tame_lines(lines, depth, has_fences=not _NO_FENCES.search("\n".join(lines))))
+def split_lines(text: str) -> list[str]:
+    """The lines of a text; most have no line breaks but newlines, which Python splits at much faster than a pattern."""
+    return LINE_BREAK.split(text) if any(mark in text for mark in _OTHER_BREAKS) else text.split("\n")
+
+
+def tame(lines: Sequence[str], depth: int) -> Sequence[str]:
+    """The lines of the prose under a heading of this depth."""
+    if is_tame(lines):
+        return lines
+    text = "\n".join(lines)
+    has_fences = ("```" in text or "~~~" in text) and not _NO_FENCES.search(text)
+    return list(_tame_lines(lines, depth, has_fences=has_fences))
+
+
+def is_tame(lines: Sequence[str]) -> bool:
+    """Whether lines stay as they are, which most do: one look at all of them, that errs to the safe side."""
+    return not _CHANGEABLE.search("\n".join(lines))
 
 
 def _tame_lines(lines: Sequence[str], depth: int, *, has_fences: bool) -> Iterator[str]:
@@ -50,22 +68,27 @@ def _tame_lines(lines: Sequence[str], depth: int, *, has_fences: bool) -> Iterat
             yield line
             closing = None if closing.match(line) else closing
         elif has_fences and (fence := _FENCE.match(line)):
-            yield from _tame_block(block, depth)
+            yield from _tamed(block, depth)
             block.clear()
             yield line
             closing = re.compile(rf" {{0,3}}{fence[0][0]}{{{len(fence[0])},}}[ \t]*$")
         elif line.strip():
             block.append(line)
         else:
-            yield from _tame_block(block, depth)
+            yield from _tamed(block, depth)
             block.clear()
             yield line
-    yield from _tame_block(block, depth)
+    yield from _tamed(block, depth)
 
 
-def _tame_block(lines: Sequence[str], depth: int) -> list[str]:
+def _tamed(block: Sequence[str], depth: int) -> Sequence[str]:
+    return block if is_tame(block) else tame_block(block, depth)
+
+
+def tame_block(lines: Sequence[str], depth: int) -> list[str]:
     """Lines without a blank one between them, which is as far as code inside of a text can reach."""
-    has_code = all(not _NO_CODE.search(line) and _closes_code(line) for line in lines)
+    has_marks = any("`" in line for line in lines)
+    has_code = has_marks and all(not _NO_CODE.search(line) and _closes_code(line) for line in lines)
     tamed = [_tame_line(line, has_code=has_code) for line in lines]
     moved = [_HEADING.sub(lambda mark: _move(mark, depth), line) for line in tamed]
     underline = _UNDERLINE.match(lines[1]) if len(lines) > 1 and _SENTENCE.match(lines[0]) else None

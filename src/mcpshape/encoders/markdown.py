@@ -18,7 +18,8 @@ from mcpshape.encoders._sandbox import Sandbox
 from mcpshape.errors import DefinitionError, EncodingError, Problem
 
 # Blank lines beyond one say nothing, but for those inside of a block of code.
-_BLANK_LINES = re.compile(r"(^(`{3,})[^`\n]*\n(?:.*?\n)?\2[ \t]*$)|\n{3,}", re.MULTILINE | re.DOTALL)
+_BLANK_LINES = re.compile("\n\n\n+")
+_BLANK_LINES_OUTSIDE_OF_CODE = re.compile(r"(^(`{3,})[^`\n]*\n(?:.*?\n)?\2[ \t]*$)|\n{3,}", re.MULTILINE | re.DOTALL)
 _LISTED = re.compile(r"(?:[-*+]|\d{1,9}[.)]) ")
 
 
@@ -90,7 +91,7 @@ class Markdown:
             raise EncodingError(self.name, f"the template was stopped, because {error}") from error
         except Exception as error:
             raise EncodingError(self.name, f"the template failed with {type(error).__name__}") from error
-        return _BLANK_LINES.sub(lambda found: found[1] or "\n\n", text).strip() or NOTHING
+        return _without_blank_lines(text).strip() or NOTHING
 
     def find_problems(self, layouts: Iterable[tuple[str, Layout]]) -> list[Problem]:
         """What is wrong with the templates, for these layouts of one type."""
@@ -124,6 +125,12 @@ class Markdown:
         template = self._environment.get_template(self.templates[layout.dto or type(None)])
         with meter.running():
             return Written(template.render(value).strip())
+
+
+def _without_blank_lines(text: str) -> str:
+    if "```" not in text:
+        return _BLANK_LINES.sub("\n\n", text)
+    return _BLANK_LINES_OUTSIDE_OF_CODE.sub(lambda found: found[1] or "\n\n", text)
 
 
 def _option_problems(
