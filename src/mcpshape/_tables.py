@@ -6,7 +6,8 @@ from typing import Any
 
 from mcpshape._layout import NO_HINTS, Layout
 
-# Asked first of the types of a column, since to look at each value takes longer.
+# The types of most entries and values, which are asked for first, since to look at each of them takes longer.
+_OBJECTS = frozenset({dict})
 _PLAIN = frozenset({str, bool, int, float, type(None)})
 
 
@@ -38,14 +39,15 @@ def obstacle(array: Array, *, allows_groups: bool) -> str | None:
     has none, and no room for prose in a cell.
     """
     entries = array.entries
-    for place, entry in enumerate(entries, 1):
-        if not isinstance(entry, dict | Mapping):
-            return f"entry {place} is no object"
+    if not _OBJECTS.issuperset(map(type, entries)):
+        for place, entry in enumerate(entries, 1):
+            if not isinstance(entry, Mapping):
+                return f"entry {place} is no object"
     if not allows_groups:
         hints = array.layout.at("*")
-        prose = next((key for key in entries[0] if hints.at(key).is_prose), None)
-        if prose is not None:
-            return f"{prose} is prose"
+        for key in entries[0]:
+            if hints.at(key).is_prose:
+                return f"{key} is prose"
     return _obstacle(entries, "", allows_groups=allows_groups)
 
 

@@ -141,8 +141,9 @@ def block(*lines: str) -> Written:
 
 def heading(text: Any, level: int = 2) -> Written:
     """A line that is a heading."""
-    words = inline(text)
-    words = _CLOSING_MARKS.sub(r"\1\\", words) if words.endswith("#") else words
+    words: str = inline(text)
+    if words.endswith("#"):
+        words = _CLOSING_MARKS.sub(r"\1\\", words)
     return block(f"{'#' * min(max(level, 1), _DEEPEST)} {words}")
 
 
