@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from mcpshape._layout import NO_HINTS, Layout
@@ -60,10 +61,10 @@ def _obstacle(entries: Sequence[Mapping[str, Any]], path: str, *, allows_groups:
             missing = min(keys - entry.keys(), default=None)
             without, key = (place, missing) if missing is not None else (1, min(entry.keys() - keys))
             return f"entry {without} has no {path}{key}"
+    if _PLAIN.issuperset(map(type, chain.from_iterable(entry.values() for entry in entries))):
+        return None
     for key in keys:
         values = [entry[key] for entry in entries]
-        if _PLAIN.issuperset(map(type, values)):
-            continue
         if any(isinstance(value, list) for value in values):
             return f"{path}{key} holds an array"
         objects = [value for value in values if isinstance(value, Mapping)]
