@@ -185,7 +185,7 @@ def prose(text: Any, level: int = 2, *, is_raw: bool = False) -> Written:
     return block(*_quoted(lines if is_raw else tame(lines, level)))
 
 
-def table(rows: Sequence[Mapping[str, Any]] | None, columns: Sequence[str] = ()) -> Written:
+def table(rows: Sequence[Mapping[str, Any]] | None, *columns: str) -> Written:
     """Rows of alike keys and plain values; of named columns those that there are."""
     if not rows:
         return block(NONE if rows is None else EMPTY_LIST)

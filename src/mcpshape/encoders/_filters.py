@@ -39,11 +39,13 @@ _TEXTUAL = ("upper", "lower", "title", "capitalize", "trim", "truncate", "wordco
 
 def present(value: Any) -> Any:
     """The value, which has to be there and be data."""
+    if value is None or isinstance(value, _PLAIN_TYPES):
+        return value
     if isinstance(value, Undefined):
         str(value)
-    if value is not None and not isinstance(value, (*_PLAIN_TYPES, list, tuple, Mapping)):
+    if not isinstance(value, list | tuple | Mapping):
         raise TypeError(f"a {type(value).__name__} is no data")
-    return value if isinstance(value, _PLAIN_TYPES) or value is None else weighed(value)
+    return weighed(value)
 
 
 def _placed(write: Callable[..., Written]) -> Callable[..., Written]:
@@ -278,7 +280,7 @@ def make_filters(*, raw_prose: bool) -> dict[str, Callable[..., Any]]:
     """All filters, by name."""
     ours: dict[str, Callable[..., Written]]
     ours = {"inline": line_anywhere, "cell": cell_anywhere, "link": link, "fence": fence, "code": code, "quote": quote}
-    ours |= {"heading": heading, "prose": partial(prose, is_raw=raw_prose), "table": _table}
+    ours |= {"heading": heading, "prose": partial(prose, is_raw=raw_prose), "table": table}
     written = {name: _placed(write) for name, write in ours.items()}
     textual = {name: _textual(name) for name in _TEXTUAL}
     own = {"string": _string, "join": _join, "sum": _sum, "round": _round, "batch": _batch, "slice": _slice}
@@ -292,7 +294,3 @@ def make_tests() -> dict[str, Any]:
     """All tests, by name."""
     tests: dict[str, Any] = {**JINJA_TESTS, "in": _is_in}
     return {name: _tested(test) for name, test in tests.items() if name != "escaped"}
-
-
-def _table(rows: list[Mapping[str, Any]] | None, *columns: str) -> Written:
-    return table(rows, columns)

@@ -128,7 +128,7 @@ def _fields(obj: Any) -> tuple[str, ...]:
 
 def finish(value: Any) -> str:
     """What an expression puts into the text."""
-    text = anywhere(present(value))
+    text = value if isinstance(value, Written) else anywhere(present(value))
     spend(len(text))
     return text
 
