@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from clients import decode
 from mcpshape import Shape, UserError
 from mcpshape._cleaning import clean_text
-from mcpshape._scan import needs_care
+from mcpshape._scan import Care, needed_care
 from mcpshape.encoders import Json, Markdown, Toon
 
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
@@ -66,7 +66,7 @@ def is_unwanted(character: str) -> bool:
 def test_what_nobody_sees_is_removed(text: str) -> None:
     """D10: escape sequences, controls, tags, bidi overrides and zero-width characters."""
     assert clean_text(text) == SUBSTITUTED[text]
-    assert needs_care(text)
+    assert needed_care(text) is Care.CLEAN
 
 
 @pytest.mark.parametrize("text", KEPT, ids=ascii)
@@ -110,5 +110,5 @@ def test_text_that_would_change_is_always_noticed(text: str) -> None:
         shaped = Shape(encoder=encoder).render(Note(text=text))
         assert not shaped.is_error
         assert not [character for character in shaped.text if is_unwanted(character)]
-    if not needs_care(text):
+    if needed_care(text) < Care.CLEAN:
         assert clean_text(text) == text

@@ -129,10 +129,7 @@ class Call:
 
     def sentence(self, template: str, subjects: Mapping[str, tuple[Plan, Any]]) -> str:
         """A sentence about DTOs, each with the plan of its class."""
-        views = {
-            name: (plan, project(plan, dto, self.grant, self.scope(), is_careful=True))
-            for name, (plan, dto) in subjects.items()
-        }
+        views = {name: (plan, project(plan, dto, self.grant, self.scope())) for name, (plan, dto) in subjects.items()}
         return say(template, views)
 
     def fail(self, error: Exception) -> Shaped:

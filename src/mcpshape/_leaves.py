@@ -15,23 +15,24 @@ from pydantic_core import CoreSchema, core_schema
 from mcpshape._cleaning import clean_text
 from mcpshape._markers import is_root_model
 from mcpshape._nodes import Kind, Scalar
+from mcpshape._scan import Care
 from mcpshape._values import Check, as_list, as_text, concealed, exact_integer, finite, one_of, text_or_none
 
 
-def leaf(node: Scalar, where: str, *, is_careful: bool) -> CoreSchema:
-    """One scalar, written by the table of values; a wide integer only where that is careful."""
+def leaf(node: Scalar, where: str, care: Care) -> CoreSchema:
+    """One scalar, written by the table of values as far as that is in native code or there is care for more."""
     check = _check(node, where, is_nullable=False)
     if check is not None:
         return with_function(check)
-    return then(node.schema, exact_integer) if is_careful and node.kind is Kind.INTEGER else node.schema
+    return then(node.schema, exact_integer) if care and node.kind is Kind.INTEGER else node.schema
 
 
-def nullable_leaf(node: Scalar, where: str, *, is_careful: bool) -> CoreSchema:
+def nullable_leaf(node: Scalar, where: str, care: Care) -> CoreSchema:
     """One scalar that may be null; where the table says so, an empty text or a number that JSON cannot hold is."""
-    check = text_or_none if node.kind is Kind.TEXT else _check(node, where, is_nullable=True)
+    check = text_or_none if care and node.kind is Kind.TEXT else _check(node, where, is_nullable=True)
     if check is not None:
         return with_function(check, when_used="unless-none")
-    return core_schema.nullable_schema(leaf(node, where, is_careful=is_careful))
+    return core_schema.nullable_schema(leaf(node, where, care))
 
 
 def _check(node: Scalar, where: str, *, is_nullable: bool) -> Check | None:

@@ -13,7 +13,7 @@ from mcpshape._guards import Plan
 from mcpshape._layout import NO_HINTS, Layout, layout_of
 from mcpshape._nodes import Reference, Root
 from mcpshape._plain import make_plain
-from mcpshape._scan import needs_care
+from mcpshape._scan import Care, needed_care
 from mcpshape._scope import Scope
 from mcpshape._writer import write_serializer
 from mcpshape.errors import ProjectionError
@@ -52,22 +52,21 @@ Finish = Callable[[View], tuple[View, Sequence[str]]]
 
 
 def project(
-    plan: Plan, value: Any, grant: Grant | None, scope: Scope | None = None, *, is_careful: bool = False
+    plan: Plan, value: Any, grant: Grant | None, scope: Scope | None = None, *, care: Care = Care.CLEAN
 ) -> View:
     """Let out of `value` what `grant` allows.
 
-    A careful projection also cleans every text and writes wide integers as text, at the cost of a Python call for each;
-    see `settle`.
+    With less care it is quicker, and what is made of it has to be looked at before it leaves; see `settle`.
 
     Raises:
         ProjectionError: The value is not of its declared type, or holds a number that JSON cannot.
     """
     _require_type(plan, value)
     scope = scope or Scope()
-    data = _serialize(plan, value, grant, scope, is_careful=is_careful)
+    data = _serialize(plan, value, grant, scope, care=care)
     while scope.handles and scope.handles.collided:
         scope.handles = scope.handles.longer()
-        data = _serialize(plan, value, grant, scope, is_careful=is_careful)
+        data = _serialize(plan, value, grant, scope, care=care)
     markers = _markers(plan)
     if markers and not _tells(data, markers):
         _forget(data, markers)
@@ -79,16 +78,24 @@ def settle(
 ) -> tuple[View, Sequence[str]]:
     """A view and the texts that are made of it to leave, all of them clean.
 
-    The careful projection is used only where it is needed: where those texts show it, or the view as JSON if they do
-    not show all that is in it, or where they cannot be made. What an encoder adds of its own is cleaned as well.
+    No more care is taken than is needed: those texts show it, or the view as JSON if they do not show all that is in
+    it; where they cannot be made, all care is. What an encoder adds of its own is cleaned as well.
     """
-    plain = project(plan, value, grant, scope)
-    with suppress(Exception):
-        view, texts = finish(plain)
-        seen = texts if shows_all else (*texts, to_json(view.data).decode())
-        if not any(map(needs_care, seen)):
-            return view, texts
-    view, texts = finish(project(plan, value, grant, scope, is_careful=True))
+    learned = ("care", grant)
+    care = plan.compiled.get(learned, Care.NATIVE)
+    while care < Care.CLEAN:
+        plain, needed = project(plan, value, grant, scope, care=care), Care.CLEAN
+        with suppress(Exception):
+            view, texts = finish(plain)
+            seen = texts if shows_all else (*texts, to_json(view.data).decode())
+            needed = max(map(needed_care, seen))
+            if needed <= care:
+                return view, texts
+        if needed == Care.EXACT:
+            # Where texts are empty once, they will be again.
+            plan.compiled[learned] = needed
+        care = needed
+    view, texts = finish(project(plan, value, grant, scope))
     return view, [clean_text(text) for text in texts]
 
 
@@ -132,10 +139,10 @@ def _require_type(plan: Plan, value: Any) -> None:
         raise ProjectionError(f"{plan.where} returned {type(value).__name__} in place of {expected.__name__}.")
 
 
-def _serialize(plan: Plan, value: Any, grant: Grant | None, scope: Scope, *, is_careful: bool) -> Any:
-    serializer = plan.compiled.get((grant, is_careful))
+def _serialize(plan: Plan, value: Any, grant: Grant | None, scope: Scope, *, care: Care) -> Any:
+    serializer = plan.compiled.get((grant, care))
     if serializer is None:
-        serializer = plan.compiled[grant, is_careful] = write_serializer(plan, grant, is_careful=is_careful)
+        serializer = plan.compiled[grant, care] = write_serializer(plan, grant, care)
     try:
         return serializer.to_python(value, mode="json", warnings="error", context=scope)
     except Exception as error:

@@ -44,15 +44,16 @@ from mcpshape._nodes import (
     is_scalar,
     references,
 )
+from mcpshape._scan import Care
 from mcpshape._values import as_dict, clipper
 from mcpshape.errors import ProjectionError
 from mcpshape.policy import Grant
 from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap, Show
 
 
-def write_serializer(plan: Plan, grant: Grant | None, *, is_careful: bool) -> SchemaSerializer:
-    """The serializer for one grant; a careful one also cleans texts and rewrites wide integers, a Python call each."""
-    writer = _Writer(plan, grant, is_careful=is_careful)
+def write_serializer(plan: Plan, grant: Grant | None, care: Care) -> SchemaSerializer:
+    """The serializer for one grant, which takes so much care."""
+    writer = _Writer(plan, grant, care)
     root = writer.root()
     return SchemaSerializer(core_schema.definitions_schema(root, list(writer.definitions())), CONFIG)
 
@@ -60,8 +61,8 @@ def write_serializer(plan: Plan, grant: Grant | None, *, is_careful: bool) -> Sc
 class _Writer:
     """Writes for one grant. Under `held_from` it is that of held rows, which keep the columns of the wider one."""
 
-    def __init__(self, plan: Plan, grant: Grant | None, *, is_careful: bool, held_from: Grant | None = None) -> None:
-        self.plan, self.grant, self.is_careful, self.held_from = plan, grant, is_careful, held_from
+    def __init__(self, plan: Plan, grant: Grant | None, care: Care, held_from: Grant | None = None) -> None:
+        self.plan, self.grant, self.care, self.held_from = plan, grant, care, held_from
         self.suffix = f"|{grant.level}" if grant and held_from else ""
         self.in_place = _in_place(plan)
 
@@ -111,14 +112,14 @@ class _Writer:
 
     def write(self, node: Node, where: str) -> CoreSchema:
         schema = self._native(node, where)
-        return then(schema, clean) if self.is_careful and is_scalar(node) else schema
+        return then(schema, clean) if self.care is Care.CLEAN and is_scalar(node) else schema
 
     def _native(self, node: Node, where: str) -> CoreSchema:
         match node:
             case Scalar():
-                return leaf(node, where, is_careful=self.is_careful)
+                return leaf(node, where, self.care)
             case Nullable(Scalar() as inner):
-                return nullable_leaf(inner, where, is_careful=self.is_careful)
+                return nullable_leaf(inner, where, self.care)
             case Nullable(Choice() as inner):
                 return core_schema.nullable_schema(self._union(inner, where, is_nullable=True))
             case Nullable(inner):
@@ -150,7 +151,7 @@ class _Writer:
         return core_schema.union_schema(list(options))
 
     def _keyed(self, keys: Scalar, values: CoreSchema, where: str) -> CoreSchema:
-        if not self.is_careful or keys.kind is not Kind.TEXT:
+        if self.care < Care.CLEAN or keys.kind is not Kind.TEXT:
             return with_function(as_dict, core_schema.dict_schema(keys.schema, values))
         written = core_schema.dict_schema(with_function(clean_text), values)
 
@@ -259,7 +260,7 @@ class _Writer:
         return [replace(plain[0], narrow=lambda row: held[level] if (level := tell(row)) else plain), *rest]
 
     def _narrowed(self, grant: Grant) -> "_Writer":
-        return _Writer(self.plan, grant, is_careful=self.is_careful, held_from=self.held_from or self.grant)
+        return _Writer(self.plan, grant, self.care, held_from=self.held_from or self.grant)
 
     def _hidden(self, record: Record, field: Field) -> str | None:
         """The name of the field whose rows are gone from a list under this grant."""
