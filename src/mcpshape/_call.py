@@ -21,7 +21,8 @@ from mcpshape._say import say
 from mcpshape._scope import Scope, Window
 from mcpshape._shaped import Record, Shaped
 from mcpshape._tokens import Handles
-from mcpshape.encoders import Encoder, writes_all
+from mcpshape.encoders import Encoder
+from mcpshape.encoders._encoder import writes_all
 from mcpshape.errors import EncodingError, UserError
 from mcpshape.policy import Grant
 

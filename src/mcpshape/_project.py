@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import to_json
 
-from mcpshape._cleaning import clean_text
+from mcpshape._cleaning import REPLACEMENT, clean_text
 from mcpshape._guards import Plan
 from mcpshape._layout import NO_HINTS, Layout, layout_of
 from mcpshape._nodes import Reference, Root
@@ -79,16 +78,20 @@ def settle(
     """A view and the texts that are made of it to leave, all of them clean.
 
     No more care is taken than is needed: those texts show it, or the view as JSON if they do not show all that is in
-    it; where they cannot be made, all care is. What an encoder adds of its own is cleaned as well.
+    it or cannot be made. What an encoder adds of its own is cleaned as well.
     """
     learned = ("care", grant)
     care = plan.compiled.get(learned, Care.NATIVE)
     while care < Care.CLEAN:
-        plain, needed = project(plan, value, grant, scope, care=care), Care.CLEAN
-        with suppress(Exception):
+        plain = project(plan, value, grant, scope, care=care)
+        try:
             view, texts = finish(plain)
-            seen = texts if shows_all else (*texts, to_json(view.data).decode())
-            needed = max(map(needed_care, seen))
+        except Exception:
+            needed = needed_care(_seen(plain))
+            if needed <= care:
+                raise
+        else:
+            needed = max(map(needed_care, texts if shows_all else (*texts, _seen(view))))
             if needed <= care:
                 return view, texts
         if needed == Care.EXACT:
@@ -97,6 +100,14 @@ def settle(
         care = needed
     view, texts = finish(project(plan, value, grant, scope))
     return view, [clean_text(text) for text in texts]
+
+
+def _seen(view: View) -> str:
+    """A view as JSON, to be looked at; where it cannot be written, something in it takes all care."""
+    try:
+        return view.to_json()
+    except Exception:
+        return REPLACEMENT
 
 
 def _markers(plan: Plan) -> AbstractSet[str]:

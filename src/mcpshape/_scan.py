@@ -50,8 +50,9 @@ _SIGNS: _Signs = (
 _WIDEST = str(SAFE_INTEGER).encode()
 # A number as it stands in JSON and in TOON, where a text that looks like one is quoted.
 _NUMBER = re.compile(rb'(?<![\w"./+-])-?(\d{%d,})(?![\w".])' % len(_WIDEST))
-# An empty text as it stands in both; where there are many quotes, a pattern finds two of them sooner than `in` does.
-_EMPTY = re.compile(b'""')
+# An empty text as it stands in both, and no text that ends with a quote; a pattern that begins with a plain character
+# finds it sooner than `in` does.
+_EMPTY = re.compile(rb'""(?<!\\"")')
 
 
 def needed_care(text: str) -> Care:

@@ -40,9 +40,10 @@ def text_or_none(value: Any) -> str | None:
 
 def exact_integer(value: Any) -> Any:
     """An integer that any JSON reader keeps exact, or its decimal digits as text; null stays."""
-    is_wide = value is not None and not -SAFE_INTEGER <= value <= SAFE_INTEGER
+    if value is None or -SAFE_INTEGER <= value <= SAFE_INTEGER:
+        return value
     # str() refuses more than 4,300 digits.
-    return str(Decimal(value)) if is_wide else value
+    return str(Decimal(value))
 
 
 def exact_number(value: float) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpshape._describe import Vocabulary
 from mcpshape._layout import Layout
-from mcpshape.encoders._encoder import Checking, Encoder, encoder_problems, writes_all
+from mcpshape.encoders._encoder import Checking, Encoder, encoder_problems
 from mcpshape.encoders.fallback import Fallback
 from mcpshape.encoders.json import Json
 from mcpshape.encoders.toon import Toon
@@ -26,7 +26,6 @@ __all__ = [
     "Vocabulary",
     "encoder_problems",
     "find_encoder",
-    "writes_all",
 ]
 
 GROUP = "mcpshape.encoders"
