@@ -17,7 +17,7 @@ from data import LEVEL, Row, Rows, Workload, policy, row, rows
 from mcpshape import Shape
 from mcpshape.encoders import Encoder, Markdown, Toon
 from results import Figure, figure
-from subjects import ALONE, NATIVE, STRUCTURED, subjects
+from subjects import ALONE, BY_HAND, BY_HAND_STRUCTURED, NATIVE, STRUCTURED, subjects
 from timing import LEAST, Repeat, Spread, race, repeated, spread
 
 _PROBES = Path(__file__).with_name("probes.py")
@@ -54,7 +54,7 @@ def measure(effort: Effort) -> Iterator[tuple[str, Figure]]:
         lambda: _page(effort),
         lambda: _imports(effort),
         lambda: _strict(table, effort),
-        lambda: {"9": stdio.share(effort.stdio_rounds, effort.calls)},
+        lambda: stdio.shares(effort.stdio_rounds, effort.calls),
     ]
     for each in measures:
         for name, found in each().items():
@@ -78,11 +78,12 @@ def _results(table: Rows, effort: Effort) -> Mapping[str, Spread]:
     found = subjects(Workload("targets", table))
     with asyncio.Runner() as runner:
         timed = race(
-            {name: found[name].repeat(runner) for name in (ALONE, NATIVE, STRUCTURED)},
+            {name: found[name].repeat(runner) for name in (ALONE, NATIVE, STRUCTURED, BY_HAND, BY_HAND_STRUCTURED)},
             effort.rounds,
             least=effort.least,
         )
-    return {"1a": timed.ratio(NATIVE, ALONE), "1b": timed.ratio(STRUCTURED, ALONE)}
+    names = {"1a": NATIVE, "1b": STRUCTURED, "1a by hand": BY_HAND, "1b by hand": BY_HAND_STRUCTURED}
+    return {name: timed.ratio(subject, ALONE) for name, subject in names.items()}
 
 
 def _floor(table: Rows, effort: Effort) -> Mapping[str, Spread]:
@@ -120,8 +121,11 @@ def _growth(table: Rows, effort: Effort) -> Mapping[str, Spread]:
 
 def _memory(effort: Effort) -> Mapping[str, Spread]:
     """In a process of its own, since a peak never goes down."""
-    found = [_probe("memory", str(effort.most)) for _ in range(min(effort.processes, 3))]
-    return {"4b": spread([each["beyond"] / each["text"] for each in found])}
+    names = {"4b": "memory", "4b by hand": "memory-by-hand"}
+    found = {
+        name: [_probe(kind, str(effort.most)) for _ in range(min(effort.processes, 3))] for name, kind in names.items()
+    }
+    return {name: spread([each["beyond"] / each["text"] for each in figures]) for name, figures in found.items()}
 
 
 def _markdown(table: Rows, effort: Effort) -> Mapping[str, Spread]:

@@ -19,17 +19,23 @@ def time_import(what: str) -> dict[str, float]:
     return {"seconds": process_time() - started}
 
 
-def measure_memory(number: int) -> dict[str, float]:
+def measure_memory(number: int, *, is_by_hand: bool) -> dict[str, float]:
     """The most bytes that an answer with so many rows takes beyond its DTOs, and the bytes of its text."""
-    from data import policy, rows
+    import toons
+
+    from data import Rows, policy, rows
     from mcpshape import Shape
     from mcpshape.encoders import Toon
 
     shape = Shape(policy, encoder=Toon(codec="toons"), grant=policy.grant("standard"))
-    shape.render(rows(10))
+
+    def write(table: Rows) -> str:
+        return toons.dumps(table.model_dump(mode="json")) if is_by_hand else shape.render(table).text
+
+    write(rows(10))
     table = rows(number)
     before = _peak()
-    text = shape.render(table).text
+    text = write(table)
     return {"beyond": _peak() - before, "text": len(text.encode())}
 
 
@@ -45,4 +51,6 @@ def _peak() -> int:
 
 if __name__ == "__main__":
     kind, what = sys.argv[1:]
-    print(json.dumps(time_import(what) if kind == "import" else measure_memory(int(what))))
+    is_by_hand = kind == "memory-by-hand"
+    found = time_import(what) if kind == "import" else measure_memory(int(what), is_by_hand=is_by_hand)
+    print(json.dumps(found))

@@ -1,12 +1,17 @@
-"""mcpshape's share of a call over stdio: a server with a shape against one that has the same answer ready."""
+"""mcpshape's share of a call over stdio: a server with a shape against one that has the same answer ready.
+
+Beside it the share of the same answer made by hand, which filters nothing.
+"""
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from statistics import median
 from time import process_time
 
 import anyio
+import toons
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.server.mcpserver import MCPServer
@@ -19,31 +24,35 @@ from mcpshape.mcpserver import attach
 from timing import Spread, spread
 
 _ROWS, _BLOCKS = 20, 20
-_KINDS = ("ready", "shaped")
+_KINDS = {"shaped": "9", "by hand": "9 by hand"}
+_READY = "ready"
 
 
-def share(rounds: int, calls: int) -> Spread:
-    """The part of a call that is spent in mcpshape, its middleware included.
+def shares(rounds: int, calls: int) -> dict[str, Spread]:
+    """The part of a call that is spent in mcpshape, its middleware included, and the part that is spent by hand.
 
     A call is what the processor spends in the server and in the client; what it waits between them is not counted.
     """
-    return anyio.run(_share, rounds, calls)
+    return anyio.run(_shares, rounds, calls)
 
 
-async def _share(rounds: int, calls: int) -> Spread:
-    shares: list[float] = []
+async def _shares(rounds: int, calls: int) -> dict[str, Spread]:
+    kinds = [_READY, *_KINDS]
     async with AsyncExitStack() as stack:
-        clients = {kind: await stack.enter_async_context(Client(stdio_client(_server(kind)))) for kind in _KINDS}
-        ready, shaped = [await client.call_tool("answer", {}) for client in clients.values()]
-        if ready.content != shaped.content:
-            raise SystemExit("the two servers do not answer alike")
-        for _ in range(rounds):
-            # Of two processes no slow moment is the same: each has a median of its own.
-            blocks = [[await _spend(client, calls) for client in clients.values()] for _ in range(_BLOCKS)]
-            ready_server, shaped_server = (median(block[place][0] for block in blocks) for place in range(2))
-            own = median(block[1][1] for block in blocks)
-            shares.append((shaped_server - ready_server) / (shaped_server + own))
-    return spread(shares)
+        clients = {kind: await stack.enter_async_context(Client(stdio_client(_server(kind)))) for kind in kinds}
+        answers = [await client.call_tool("answer", {}) for client in clients.values()]
+        if any(answer.content != answers[0].content for answer in answers):
+            raise SystemExit("the servers do not answer alike")
+        found = [await _round(clients, calls) for _ in range(rounds)]
+    return {name: spread([each[kind] for each in found]) for kind, name in _KINDS.items()}
+
+
+async def _round(clients: Mapping[str, Client], calls: int) -> dict[str, float]:
+    """The share of each kind, in one round."""
+    blocks = [{kind: await _spend(client, calls) for kind, client in clients.items()} for _ in range(_BLOCKS)]
+    # Of several processes no slow moment is the same: each has a median of its own.
+    server, own = ({kind: median(block[kind][side] for block in blocks) for kind in clients} for side in range(2))
+    return {kind: (server[kind] - server[_READY]) / (server[kind] + own[kind]) for kind in _KINDS}
 
 
 async def _spend(client: Client, calls: int) -> tuple[float, float]:
@@ -76,11 +85,14 @@ def serve(kind: str) -> None:
     async def answer() -> Rows:
         return dto
 
+    async def by_hand() -> CallToolResult:
+        return CallToolResult(content=[TextContent(type="text", text=toons.dumps(dto.model_dump(mode="json")))])
+
     if kind == "shaped":
         server.tool()(shape.tool(answer))
         attach(server, shape)
     else:
-        server.tool(name="answer")(ready)
+        server.tool(name="answer")(ready if kind == _READY else by_hand)
 
     @server.tool(structured_output=False)
     async def spent() -> str:

@@ -28,6 +28,7 @@ Server = MCPServer | FastMCP
 Holds = Literal["the level", "all of it", "what a scrubber leaves"]
 
 ALONE = "MCPServer alone"
+BY_HAND, BY_HAND_STRUCTURED = "model_dump and toons", "model_dump and toons, structured"
 NATIVE = "mcpshape, TOON, toons"
 STRUCTURED = "mcpshape, TOON, toons, structured"
 BY_LEVEL = "mcpshape, TOON, toons, at {}"
@@ -76,7 +77,7 @@ def subjects(workload: Workload) -> dict[str, Subject]:
     found |= _shaped(workload)
     dto = workload.dto
     found |= {name: _writing(partial(write, dto)) for name, write in _codecs(workload).items()}
-    found["model_dump and toons, structured"] = _sending(lambda: _both(dto.model_dump(mode="json")))
+    found[BY_HAND_STRUCTURED] = _sending(lambda: _both(dto.model_dump(mode="json")))
     if isinstance(dto, Rows):
         found["Markdown by hand, escaped alike"] = _writing(partial(join_table, dto, escaped_alike))
         found["Markdown by hand, escaped plainly"] = _writing(partial(join_table, dto, escaped_plainly))
@@ -131,7 +132,7 @@ def _codecs(workload: Workload) -> dict[str, Callable[[BaseModel], str]]:
     """A codec called by hand on what pydantic dumps; toony takes the JSON that pydantic writes."""
     adapter = ToonTypeAdapter(type(workload.dto))
     return {
-        "model_dump and toons": lambda dto: toons.dumps(dto.model_dump(mode="json")),
+        BY_HAND: lambda dto: toons.dumps(dto.model_dump(mode="json")),
         "model_dump and python-toon": lambda dto: str(toon.encode(dto.model_dump(mode="json"))),
         "model_dump and toon-format": lambda dto: toon_format.dumps(dto.model_dump(mode="json")),
         "toony with pydantic": lambda dto: str(adapter.dump_toon(dto, limits=_LIMITS)),

@@ -19,7 +19,7 @@ from mcpshape.encoders import Json
 from report import PAGE, read_results, write_page
 from results import Results
 from subjects import ALONE, subjects
-from targets import TARGETS, Target, lines
+from targets import NAMES, TARGETS, Target, lines
 from timing import Race, race, repeated
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -36,7 +36,7 @@ def test_a_quick_run_measures_all_and_prints_each_target(tmp_path: Path) -> None
     assert printed.returncode == 0, printed.stderr
     results = Results.model_validate_json((tmp_path / "new" / "run.json").read_text(encoding="utf-8"))
     assert results.is_quick
-    assert set(results.targets) == {target.name for target in TARGETS}
+    assert set(results.targets) == set(NAMES)
     assert all(line in printed.stdout for line in lines(results.targets))
     assert {each.workload for each in results.times} == {each.name for each in QUICK}
     assert write_page(results).startswith("# Speed and cost\n")
@@ -51,7 +51,7 @@ def test_the_figures_that_are_kept_are_of_a_whole_run() -> None:
     """They say when and with what, and nothing of whose machine it was."""
     results = read_results()
     assert not results.is_quick
-    assert set(results.targets) == {target.name for target in TARGETS}
+    assert set(results.targets) == set(NAMES)
     assert re.fullmatch(r"\w+ \w+", results.system)
     assert re.fullmatch(r"\w+ [\w.]+", results.python)
     assert results.versions.keys() >= {"pydantic", "mcp", "fastmcp", "toons", "python-toon", "toon-format"}
