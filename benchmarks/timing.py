@@ -87,7 +87,8 @@ def race(subjects: Mapping[str, Repeat], rounds: int, *, least: float = LEAST) -
 
 
 def _number(subject: Repeat, least: float) -> int:
-    """How often a subject is run for one measurement; finding out warms it up."""
+    """How often a subject is run for one measurement, once it has done what only a first time costs."""
+    _measure(subject, 1)
     number = 1
     while number < 1 << 20 and (taken := _measure(subject, number) * number) < least:
         number = max(number * 2, int(number * least / max(taken, least / 10)))

@@ -28,11 +28,15 @@ class _AsSent:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The signature that a framework sees, the types that its values are validated with, and the author's defaults."""
+    """The signature that a framework sees, and the types that its values are validated with.
+
+    Beside them: the parameters that have to be passed, the author's defaults of the others, and those that were added.
+    """
 
     signature: inspect.Signature
     adapters: Mapping[str, TypeAdapter[Any]]
     added: frozenset[str]
+    needed: frozenset[str]
     defaults: Mapping[str, Any]
 
     def asked(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,15 +54,21 @@ class Parameters:
         Raises:
             UserError: Some are missing, unknown or of another type; all of them are named, none of their values.
         """
+        given = self._named(args, kwargs)
+        own = {name: value for name, value in given.items() if name not in self.added}
+        sent = {name: value for name, value in own.items() if name in self.adapters}
+        return {**self.defaults, **own, **self._validate(sent, Resolving(find, own.get("self")))}
+
+    def _named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What was passed, by name. Servers pass names, which are quicker looked at than bound."""
+        if not args and self.needed <= kwargs.keys() <= self.signature.parameters.keys():
+            return kwargs
         try:
-            given = self.signature.bind(*args, **kwargs).arguments
+            return self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             filled = self.signature.parameters.keys() - self.adapters
             self.check_names([name for name in kwargs if name not in filled])
             raise UserError(f"The arguments do not fit: {error}.", code="invalid_arguments") from None
-        own = {name: value for name, value in given.items() if name not in self.added}
-        sent = {name: value for name, value in own.items() if name in self.adapters}
-        return {**self.defaults, **own, **self._validate(sent, Resolving(find, own.get("self")))}
 
     def fingerprint(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         """The author's arguments of one call as they were sent, defaults filled in, spelled alike everywhere.
@@ -95,8 +105,7 @@ class Parameters:
         Raises:
             UserError: Some are missing or unknown; all of them are named.
         """
-        parameters = self.signature.parameters
-        needed = [name for name in self.adapters if parameters[name].default is inspect.Parameter.empty]
+        needed = (name for name in self.adapters if name in self.needed)
         problems = [f"{name}: this argument is missing." for name in needed if name not in names]
         known = ", ".join(self.adapters) or "none"
         problems += [
@@ -172,6 +181,7 @@ def read_parameters(
         signature=signature.replace(parameters=parameters, return_annotation=returned),
         adapters=adapters,
         added=frozenset(added),
+        needed=frozenset(each.name for each in parameters) - defaults.keys(),
         defaults={name: default for name, default in defaults.items() if name not in added},
     )
 

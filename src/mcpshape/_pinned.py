@@ -11,7 +11,10 @@ _PINNED: ContextVar[tuple[tuple[object, Any], ...]] = ContextVar("mcpshape_pinne
 
 def pinned(owner: object) -> Any:
     """What goes before `owner` in this request, or `None`."""
-    return next((instead for each, instead in _PINNED.get() if each is owner), None)
+    for each, instead in _PINNED.get():
+        if each is owner:
+            return instead
+    return None
 
 
 def pinning(owner: object, instead: Any) -> AbstractContextManager[None]:
