@@ -48,6 +48,7 @@ _SIGNS: _Signs = (
 )
 
 _WIDEST = str(SAFE_INTEGER).encode()
+_DIGITS_OF_WIDEST = _DIGIT * len(_WIDEST)
 # A number as it stands in JSON and in TOON, where a text that looks like one is quoted.
 _NUMBER = re.compile(rb'(?<![\w"./+-])-?(\d{%d,})(?![\w".])' % len(_WIDEST))
 # An empty text as it stands in both, and no text that ends with a quote; a pattern that begins with a plain character
@@ -61,9 +62,9 @@ def needed_care(text: str) -> Care:
     It looks for empty texts and wide integers as JSON and TOON write them, for what nobody sees, and for the escapes
     that some encoders write in place of that.
     """
-    starts = range(0, len(text), _PART)
-    parts = (text[start : start + _PART + _OVERLAP] for start in starts) if starts[1:] else (text,)
-    return max(map(_look, parts))
+    if len(text) <= _PART:
+        return _look(text)
+    return max(_look(text[start : start + _PART + _OVERLAP]) for start in range(0, len(text), _PART))
 
 
 def _look(part: str) -> Care:
@@ -72,9 +73,12 @@ def _look(part: str) -> Care:
     except UnicodeEncodeError:
         encoded, marking, signs = part.encode("utf-8", "surrogatepass"), _MARK_UTF8, _SIGNS
     marked = encoded.translate(marking)
-    if _FOUND in marked or any(first in encoded and sign.search(encoded) for first, sign in signs):
+    if _FOUND in marked:
         return Care.CLEAN
-    if _EMPTY.search(encoded) or (_DIGIT * len(_WIDEST) in marked and _holds_wide_integer(encoded)):
+    for first, sign in signs:
+        if first in encoded and sign.search(encoded):
+            return Care.CLEAN
+    if _EMPTY.search(encoded) or (_DIGITS_OF_WIDEST in marked and _holds_wide_integer(encoded)):
         return Care.EXACT
     return Care.NATIVE
 
