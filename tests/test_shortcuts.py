@@ -207,3 +207,17 @@ def test_a_class_is_written_alike_wherever_it_is_held() -> None:
     once, twice = (Shape(encoder=Json()).view(cls(leaves=leaves)).data for cls in (Once, Twice))
     assert twice == {**once, "spare": None}
     assert once == {"leaves": [{"text": "a"}, {"text": None}, {"text": None}]}
+
+
+def test_the_schema_of_arguments_is_made_once() -> None:
+    """A server without schemas of its own lists its tools often."""
+    shape = Shape(encoder=Json())
+
+    @shape.tool
+    def find(text: str, limit: int = 5) -> Note:
+        return Note(text=text * limit)
+
+    parameters = shape.tools["find"].parameters
+    assert parameters.input_schema("find") is parameters.input_schema("find")
+    assert parameters.input_schema("find")["required"] == ["text"]
+    assert parameters.input_schema("other")["title"] == "otherArguments"

@@ -3,7 +3,7 @@
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import GetCoreSchemaHandler, PydanticSchemaGenerationError, TypeAdapter, ValidationError, create_model
@@ -38,6 +38,7 @@ class Parameters:
     added: frozenset[str]
     needed: frozenset[str]
     defaults: Mapping[str, Any]
+    schemas: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     def asked(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of one call that the shape added, validated.
@@ -85,7 +86,12 @@ class Parameters:
             raise UserError("The arguments are nested too deep.", code="invalid_arguments", hint=_HINT) from None
 
     def input_schema(self, tool: str) -> dict[str, Any]:
-        """JSON Schema for the arguments, for a server that does not make its own."""
+        """JSON Schema for the arguments, for a server that does not make its own; made once."""
+        if tool not in self.schemas:
+            self.schemas[tool] = self._make_schema(tool)
+        return self.schemas[tool]
+
+    def _make_schema(self, tool: str) -> dict[str, Any]:
         parameters = ((name, self.signature.parameters[name]) for name in self.adapters)
         fields: dict[str, Any] = {
             name: (each.annotation, ... if each.default is inspect.Parameter.empty else each.default)
