@@ -155,9 +155,6 @@ def held() -> Day:
 def test_a_held_row_keeps_the_columns_and_says_at_which_level_it_is_held() -> None:
     grant = POLICY.grant("open", toggles={"notes": False})
     rows = Shape(POLICY, encoder=Json(), grant=grant).view(held()).data["events"]
-    rows = (
-        Shape(POLICY, encoder=Json(), grant=POLICY.grant("open", toggles={"notes": False})).view(held()).data["events"]
-    )
     keys = ("id", "title", "place", "guests", "held_at", "is_draft")
     assert [tuple(row.values()) for row in rows] == [
         ("1", "open", "Hall", [{"name": "a"}], None, False),
@@ -182,6 +179,27 @@ def test_at_the_narrowest_level_nobody_learns_that_a_row_is_held() -> None:
     """D05: that an event is private is a fact about it, and `strict` does not tell it."""
     rows = view(held(), "strict")["events"]
     assert [set(row) for row in rows] == [{"id", "title"}] * 5
+
+
+def test_whether_rows_are_held_is_told_by_each_answer_and_by_no_other_field() -> None:
+    """D03: the column is there where a row is held, whatever the answer before was and what else has its name."""
+
+    class Row(BaseModel):
+        id: Annotated[str, Always()]
+        level: Annotated[str | None, RowCap()] = None
+
+    class Lift(BaseModel):
+        level: Annotated[str, Always()]
+
+    class House(BaseModel):
+        rows: list[Row]
+        lift: Lift
+
+    shape, lift = Shape(POLICY, encoder=Json(), grant=POLICY.grant("open")), Lift(level="strict")
+    free, some = ([Row(id="a"), Row(id="b", level=level)] for level in (None, "strict"))
+    for rows in (free, some, free, free, some, some, []):
+        told = [{"id": row.id, "level": row.level} if rows is some else {"id": row.id} for row in rows]
+        assert shape.view(House(rows=rows, lift=lift)).data == {"rows": told, "lift": {"level": "strict"}}
 
 
 def test_a_table_stays_a_table_with_held_rows() -> None:

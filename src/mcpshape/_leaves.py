@@ -78,6 +78,16 @@ def handle(kind: str) -> CoreSchema:
     return serialized(core_schema.plain_serializer_function_ser_schema(write, info_arg=True))
 
 
+def held(level: str) -> CoreSchema:
+    """The level that a row is held at, of which the projection's scope is told."""
+
+    def write(_: Any, info: SerializationInfo[Any]) -> str:
+        info.context.is_held = True
+        return level
+
+    return serialized(core_schema.plain_serializer_function_ser_schema(write, info_arg=True))
+
+
 def windowed(rows: CoreSchema, keep: Callable[[Any], Any] | None) -> CoreSchema:
     """Of the rows of a list that `keep` leaves, those in the window of the projection's scope."""
 

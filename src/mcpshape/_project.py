@@ -1,7 +1,6 @@
 """The door: the only place where values are read off a DTO. What comes out is a view."""
 
 from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,9 +65,6 @@ def project(
     while scope.handles and scope.handles.collided:
         scope.handles = scope.handles.longer()
         data = _serialize(plan, value, grant, scope, care=care)
-    markers = _markers(plan)
-    if markers and not _tells(data, markers):
-        _forget(data, markers)
     return View({"result": data} if plan.is_wrapped else data, layout_of(plan, grant), is_projected=True)
 
 
@@ -110,33 +106,6 @@ def _seen(view: View) -> str:
         return REPLACEMENT
 
 
-def _markers(plan: Plan) -> AbstractSet[str]:
-    """The keys that say at which level a row is held."""
-    if "markers" not in plan.compiled:
-        caps = map(plan.cap, plan.declared.records.values())
-        plan.compiled["markers"] = frozenset(field.key for field in caps if field)
-    markers: AbstractSet[str] = plan.compiled["markers"]
-    return markers
-
-
-def _tells(data: Any, markers: AbstractSet[str]) -> bool:
-    """Whether some row says that it is held."""
-    if isinstance(data, list):
-        return any(_tells(each, markers) for each in data)
-    if not isinstance(data, dict):
-        return False
-    return any(data.get(key) is not None for key in markers) or any(_tells(each, markers) for each in data.values())
-
-
-def _forget(data: Any, markers: AbstractSet[str]) -> None:
-    """Drop the column that says which rows are held from an answer in which none is."""
-    for each in data if isinstance(data, list) else data.values() if isinstance(data, dict) else ():
-        _forget(each, markers)
-    if isinstance(data, dict):
-        for key in markers & data.keys():
-            del data[key]
-
-
 def _require_type(plan: Plan, value: Any) -> None:
     match plan.declared.root:
         case Root(cls, _):
@@ -151,9 +120,22 @@ def _require_type(plan: Plan, value: Any) -> None:
 
 
 def _serialize(plan: Plan, value: Any, grant: Grant | None, scope: Scope, *, care: Care) -> Any:
-    serializer = plan.compiled.get((grant, care))
+    """The plain data, in which rows say whether they are held if some are; what was so the last time is tried first."""
+    learned = ("marks", grant)
+    has_marks = plan.compiled.get(learned, False)
+    data = _run(plan, value, grant, scope, care, has_marks=has_marks)
+    if scope.is_held is has_marks:
+        return data
+    plan.compiled[learned] = has_marks = scope.is_held
+    return _run(plan, value, grant, scope, care, has_marks=has_marks)
+
+
+def _run(plan: Plan, value: Any, grant: Grant | None, scope: Scope, care: Care, *, has_marks: bool) -> Any:
+    key = (grant, care, has_marks)
+    serializer = plan.compiled.get(key)
     if serializer is None:
-        serializer = plan.compiled[grant, care] = write_serializer(plan, grant, care)
+        serializer = plan.compiled[key] = write_serializer(plan, grant, care, has_marks=has_marks)
+    scope.is_held = False
     try:
         return serializer.to_python(value, mode="json", warnings="error", context=scope)
     except Exception as error:

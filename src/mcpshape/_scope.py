@@ -38,7 +38,11 @@ class Window:
 
 @dataclass(slots=True)
 class Scope:
-    """Passed to the serializer as its context; `handles` grow longer where two would collide."""
+    """Passed to the serializer as its context.
+
+    `handles` grow longer where two would collide; `is_held` says whether a row was held, once all are written.
+    """
 
     handles: Handles | None = None
     window: Window = field(default_factory=Window)
+    is_held: bool = False

@@ -17,6 +17,7 @@ from mcpshape._leaves import (
     constant,
     count_rows,
     handle,
+    held,
     leaf,
     nullable_leaf,
     read_value,
@@ -51,9 +52,9 @@ from mcpshape.policy import Grant
 from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap, Show
 
 
-def write_serializer(plan: Plan, grant: Grant | None, care: Care) -> SchemaSerializer:
-    """The serializer for one grant, which takes so much care."""
-    writer = _Writer(plan, grant, care)
+def write_serializer(plan: Plan, grant: Grant | None, care: Care, *, has_marks: bool = False) -> SchemaSerializer:
+    """The serializer for one grant, which takes so much care; with marks, rows that are not held say so."""
+    writer = _Writer(plan, grant, care, has_marks=has_marks)
     root = writer.root()
     return SchemaSerializer(core_schema.definitions_schema(root, list(writer.definitions())), CONFIG)
 
@@ -61,8 +62,10 @@ def write_serializer(plan: Plan, grant: Grant | None, care: Care) -> SchemaSeria
 class _Writer:
     """Writes for one grant. Under `held_from` it is that of held rows, which keep the columns of the wider one."""
 
-    def __init__(self, plan: Plan, grant: Grant | None, care: Care, held_from: Grant | None = None) -> None:
-        self.plan, self.grant, self.care, self.held_from = plan, grant, care, held_from
+    def __init__(
+        self, plan: Plan, grant: Grant | None, care: Care, held_from: Grant | None = None, *, has_marks: bool
+    ) -> None:
+        self.plan, self.grant, self.care, self.held_from, self.has_marks = plan, grant, care, held_from, has_marks
         self.suffix = f"|{grant.level}" if grant and held_from else ""
         self.in_place = _in_place(plan)
 
@@ -101,9 +104,10 @@ class _Writer:
         levels = self.plan.policy.levels if self.plan.policy else ()
 
         def tell(row: Any) -> str:
-            level = getattr(read_value(row, name), "value", read_value(row, name))
+            level = read_value(row, name)
             if level is None:
                 return ""
+            level = getattr(level, "value", level)
             # What is no level is held at the narrowest: the cap fails closed.
             known = level if level in levels else min(levels, key=self.plan.rank)
             return known if known in narrower else ""
@@ -199,8 +203,11 @@ class _Writer:
         node = Nullable(field.node) if field.is_optional_key else field.node
         if self.held_from and decide(self.plan, record, field, self.held_from) == Drop():
             return None
-        if isinstance(self.plan.guard(record, field).rule, RowCap) and self.held_from:
-            return constant(self.suffix[1:])
+        is_mark = isinstance(self.plan.guard(record, field).rule, RowCap)
+        if is_mark and self.held_from:
+            return held(self.suffix[1:])
+        if is_mark and not self.has_marks:
+            return None
         match decide(self.plan, record, field, self.grant):
             case Drop() if self.held_from and stands_in(self.plan, record, field, self.grant):
                 return self._shown(record, field, node, where)
@@ -260,7 +267,7 @@ class _Writer:
         return [replace(plain[0], narrow=lambda row: held[level] if (level := tell(row)) else plain), *rest]
 
     def _narrowed(self, grant: Grant) -> "_Writer":
-        return _Writer(self.plan, grant, self.care, held_from=self.held_from or self.grant)
+        return _Writer(self.plan, grant, self.care, held_from=self.held_from or self.grant, has_marks=self.has_marks)
 
     def _hidden(self, record: Record, field: Field) -> str | None:
         """The name of the field whose rows are gone from a list under this grant."""
