@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import CallToolResult, TextContent
@@ -21,6 +22,7 @@ from mcpshape._project import project
 from mcpshape._result import make_result
 from mcpshape._scan import Care, needed_care
 from mcpshape._shaped import Shaped
+from mcpshape._values import clipper
 from mcpshape.encoders import Encoder, Json, Markdown, Toon, Vocabulary
 from mcpshape.errors import ProjectionError
 
@@ -221,3 +223,14 @@ def test_the_schema_of_arguments_is_made_once() -> None:
     assert parameters.input_schema("find") is parameters.input_schema("find")
     assert parameters.input_schema("find")["required"] == ["text"]
     assert parameters.input_schema("other")["title"] == "otherArguments"
+
+
+@given(
+    st.text(st.sampled_from("aä \t\n\r\u00ad\u00a9\u0300\u0301\u200d\ufe0f👩🏽💻한\u1100\u1161\u11a8")),
+    st.integers(1, 8),
+)
+def test_a_text_is_cut_between_what_a_reader_sees_as_characters(text: str, length: int) -> None:
+    """Rule 9: one without joined characters is cut at once, and not by a pattern."""
+    clusters = regex.findall(r"\X", text)
+    cut = f"{''.join(clusters[: length - 1]).rstrip()}…" if len(clusters) > length else text
+    assert clipper(length)(text) == cut

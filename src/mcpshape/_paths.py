@@ -82,12 +82,13 @@ def _records(plan: Plan, nodes: Iterable[Node]) -> list[Record]:
 
 
 def count_entries(data: Any) -> int:
-    """The number of entries in all lists of objects."""
-    if isinstance(data, Mapping):
-        return sum(count_entries(each) for each in data.values())
-    if not isinstance(data, list):
-        return 0
-    return sum(isinstance(each, Mapping) + count_entries(each) for each in data)
+    """The number of entries in all lists of objects, in plain data."""
+    if isinstance(data, list):
+        return sum(count_entries(each) + isinstance(each, dict) for each in data if isinstance(each, _COMPOSED))
+    return sum(count_entries(each) for each in data.values() if isinstance(each, _COMPOSED))
+
+
+_COMPOSED = (dict, list)
 
 
 def walk(plan: Plan, grant: Grant | None) -> Iterator[Step]:

@@ -24,6 +24,8 @@ _EXACT = float(SAFE_INTEGER)
 _EXPONENT = 1e21
 
 ELLIPSIS = "…"
+# Before it each character is a grapheme cluster of its own, but for the newline after a carriage return (UAX #29).
+_FIRST_JOINED = "\u0300"
 CONCEALED = "**********"
 
 Check = Callable[[Any], Any]
@@ -133,8 +135,11 @@ def clipper(length: int) -> Check:
     kept = regex.compile(rf"(\X{{0,{length - 1}}}).*", regex.DOTALL)
 
     def clip(value: Any) -> Any:
-        if not isinstance(value, str) or len(value) <= length or whole.fullmatch(value):
+        if not isinstance(value, str) or len(value) <= length:
             return value
-        return str(kept.sub(r"\1", value, count=1)).rstrip() + ELLIPSIS
+        head = value[: length + 1]
+        if max(head) < _FIRST_JOINED and "\r" not in head:
+            return head[: length - 1].rstrip() + ELLIPSIS
+        return value if whole.fullmatch(value) else str(kept.sub(r"\1", value, count=1)).rstrip() + ELLIPSIS
 
     return clip
