@@ -24,6 +24,7 @@ from mcpshape._scan import Care, needed_care
 from mcpshape._shaped import Shaped
 from mcpshape._values import clipper
 from mcpshape.encoders import Encoder, Json, Markdown, Toon, Vocabulary
+from mcpshape.encoders._encoder import writes_all
 from mcpshape.errors import ProjectionError
 
 ODD = st.text(st.characters() | st.sampled_from('\\u"\n\t\x00\x85\xad\u200b\u202e\ud800\ufeff🏴\U000e0067'))
@@ -98,6 +99,26 @@ class Modest:
         return self.other.encode(view)
 
 
+class Brief(Toon):
+    """An encoder that extends one which writes all, and leaves most of it out."""
+
+    def encode(self, view: View) -> str:
+        return f"{len(view.data)} fields"
+
+
+@dataclass(frozen=True)
+class Wrapping:
+    """An encoder that hands on what another one says of itself."""
+
+    other: Encoder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.other, name)
+
+    def encode(self, view: View) -> str:
+        return f"{len(view.data)} fields"
+
+
 @given(cases())
 def test_more_care_than_is_needed_changes_nothing(case: Case) -> None:
     """Rules 8 and 10: what is written natively is what the plain way would have written."""
@@ -115,6 +136,20 @@ def test_a_text_that_holds_all_is_looked_at_alone(encoder: Encoder, text: str, k
     note = Note.model_construct(text=text, by_name={key: text}, other=text)
     short, long = (Shape(encoder=each, structured=True).render(note) for each in (encoder, Modest(encoder)))
     assert short == long
+
+
+@pytest.mark.parametrize("encoder", [Brief(), Wrapping(Json()), Wrapping(Brief())], ids=repr)
+def test_only_the_class_that_encodes_says_that_it_writes_all(encoder: Encoder) -> None:
+    """Rule 10: what extends or wraps an encoder may leave something out, which is then looked at all the same."""
+    assert not writes_all(encoder)
+    assert Shape(encoder=encoder, structured=True).render(Leaf(text="a\u200bb")).structured == {"text": "ab"}
+
+
+def test_an_encoder_says_for_those_that_extend_it_that_it_writes_all() -> None:
+    """Only an `encode` of its own takes the promise back."""
+    nothing: Any = object()
+    assert writes_all(type("Named", (Toon,), {})())
+    assert not writes_all(nothing)
 
 
 @given(ODD | st.integers().map(str), st.integers(0, 40), st.sampled_from(["a", "ä", "字"]))

@@ -41,8 +41,16 @@ def writes_all(encoder: Encoder) -> bool:
 
     Keys and texts have to be there as they are or with the escapes of JSON, integers in decimal digits. What must not
     leave as it is will then be looked for in the text alone, which saves writing the view as JSON to look at that.
+
+    A class that has an `encode` of its own has to say so itself: what it extends or wraps cannot know of it.
     """
-    return bool(getattr(encoder, "writes_all", False))
+    for each in type(encoder).__mro__:
+        own = vars(each)
+        if "writes_all" in own:
+            return bool(getattr(encoder, "writes_all", False))
+        if "encode" in own:
+            return False
+    return False
 
 
 @runtime_checkable
