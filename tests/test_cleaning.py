@@ -5,7 +5,7 @@ import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -96,6 +96,9 @@ def test_error_texts_are_cleaned(text: str) -> None:
 
 
 @given(st.text(st.characters() | st.sampled_from("\u200d\ufe0f\u200c\u202e\x1b[m\U000e0067\U0001f3f4❤👩ن")))
+@example("\u200d\ufe0f")
+@example("ن\u200c\u180b")
+@example("\U000e0041\ufe0f")
 def test_cleaning_is_complete_and_stable(text: str) -> None:
     """Rule 10: cleaned text holds nothing unwanted, and cleaning it again changes nothing."""
     cleaned = clean_text(text)

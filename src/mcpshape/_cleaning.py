@@ -61,16 +61,18 @@ def _meaningless() -> Any:
     """Joiners, selectors and tags; `kept` where they have a meaning (UTS #51, UAX #31)."""
     import regex
 
+    # What stands beside a joiner or a selector counts only where it is kept itself.
     picture = r"\p{Extended_Pictographic}\ufe0f?[\U0001f3fb-\U0001f3ff]?"
     joining = (
         r"[\p{Arabic}\p{Syriac}\p{Nko}\p{Mongolian}\p{Devanagari}\p{Bengali}\p{Gurmukhi}\p{Gujarati}\p{Oriya}"
         r"\p{Tamil}\p{Telugu}\p{Kannada}\p{Malayalam}\p{Sinhala}\p{Khmer}\p{Myanmar}]"
     )
-    selected = r"(?<=[^\s\ufe00-\ufe0f])[\ufe00-\ufe0f](?![\ufe00-\ufe0f])"
+    removable = r"\u200c\u200d\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0000-\U000e0fff"
+    selected = rf"(?<=[^\s{removable}])[\ufe00-\ufe0f](?![\ufe00-\ufe0f])"
     ideograph = r"(?<=\p{Han})[\U000e0100-\U000e01ef](?![\U000e0100-\U000e01ef])"
-    joined = rf"(?<={picture})\u200d(?=\p{{Extended_Pictographic}})|(?<={joining})[\u200c\u200d](?={joining})"
-    others = r"[\u200c\u200d\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0000-\U000e0fff]"
-    return regex.compile(f"(?P<kept>{_FLAGS}|{joined}|{selected}|{ideograph})|{others}")
+    joiner = rf"(?<={joining})(?<![{removable}])[\u200c\u200d](?![{removable}])(?={joining})"
+    joined = rf"(?<={picture})\u200d(?=\p{{Extended_Pictographic}})|{joiner}"
+    return regex.compile(f"(?P<kept>{_FLAGS}|{joined}|{selected}|{ideograph})|[{removable}]")
 
 
 def _keep_meaning(found: Any) -> str:
