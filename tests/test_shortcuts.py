@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
@@ -11,7 +11,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import CallToolResult, TextContent
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel, SerializerFunctionWrapHandler, WrapSerializer, create_model
 
 from generated import Case, cases
 from json_data import objects
@@ -119,6 +119,15 @@ class Wrapping:
         return f"{len(view.data)} fields"
 
 
+def between(value: Any, write: SerializerFunctionWrapHandler) -> str:
+    return f"<{write(value)!r}>"
+
+
+class Wrapped(BaseModel):
+    text: Annotated[str | None, WrapSerializer(between, return_type=str)] = ""
+    other: str = ""
+
+
 @given(cases())
 def test_more_care_than_is_needed_changes_nothing(case: Case) -> None:
     """Rules 8 and 10: what is written natively is what the plain way would have written."""
@@ -150,6 +159,13 @@ def test_an_encoder_says_for_those_that_extend_it_that_it_writes_all() -> None:
     nothing: Any = object()
     assert writes_all(type("Named", (Toon,), {})())
     assert not writes_all(nothing)
+
+
+@pytest.mark.parametrize("other", ["", "a", "a\u200b", str(2**53)])
+def test_a_wrapping_serializer_is_given_the_same_whatever_else_is_in_the_answer(other: str) -> None:
+    """Rule 8: its result does not change with the values around it."""
+    data = Shape(encoder=Json()).view(Wrapped(other=other)).data
+    assert data == {"text": "<None>", "other": clean_text(other)}
 
 
 @given(ODD | st.integers().map(str), st.integers(0, 40), st.sampled_from(["a", "ä", "字"]))

@@ -170,7 +170,9 @@ class _Writer:
     def _converted(self, node: Converted, where: str) -> CoreSchema:
         serialization: Any = {**node.serialization, "return_schema": self.write(node.result, where)}
         if node.source is not None:
-            serialization["schema"] = self._native(node.source, where)
+            # The author's function is given the same, however much care the rest of the answer takes.
+            exact = _Writer(self.plan, self.grant, Care.EXACT, self.held_from, has_marks=self.has_marks)
+            serialization["schema"] = exact._native(node.source, where)
         return core_schema.any_schema(serialization=serialization)
 
     def _rows(self, record: Record, ref: str | None = None) -> CoreSchema:
