@@ -50,7 +50,7 @@ _SIGNS: _Signs = (
 _WIDEST = str(SAFE_INTEGER).encode()
 _DIGITS_OF_WIDEST = _DIGIT * len(_WIDEST)
 # A number as it stands in JSON and in TOON, where a text that looks like one is quoted.
-_NUMBER = re.compile(rb'(?<![\w"./+-])-?(\d{%d,})(?![\w".])' % len(_WIDEST))
+_NUMBER = re.compile(rb'(?<![\w"./+-])-?(\d{%d,}+)(?![\w".])' % len(_WIDEST))
 # An empty text as it stands in both, and no text that ends with a quote; a pattern that begins with a plain character
 # finds it sooner than `in` does.
 _EMPTY = re.compile(rb'""(?<!\\"")')
