@@ -24,6 +24,10 @@ from mcpshape.testing import decode as read_back
 CODECS: tuple[Codec, ...] = ("toons", "python-toon", "toon-format")
 
 
+class Odd(BaseModel):
+    value: str | int
+
+
 class Broken:
     """An encoder that cannot write anything, in whichever way it is told to."""
 
@@ -88,6 +92,19 @@ def test_a_codec_that_fails_on_real_data_is_replaced(monkeypatch: pytest.MonkeyP
 def test_an_encoder_that_works_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
     """A9: the first text is the text, without a line before it and without a log entry."""
     assert Fallback(Toon(), Json()).encode(View({"a": 1})) == "a: 1"
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("value", ["a\ud800", 10**5000], ids=["surrogate", "wide"])
+@pytest.mark.parametrize("first", [Json(), *(Toon(codec=codec) for codec in CODECS)], ids=repr)
+def test_what_no_encoder_can_write_is_put_right_before_another_one_is_tried(
+    first: Encoder, value: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log does not name an encoder as failed that wrote the answer."""
+    odd = Odd.model_construct(value=value)
+    with caplog.at_level(logging.WARNING):
+        told = Shape(encoder=Fallback(first, Markdown())).render(odd).text
+    assert told == Shape(encoder=first).render(odd).text
     assert not caplog.records
 
 

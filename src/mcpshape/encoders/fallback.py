@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mcpshape._describe import Vocabulary
 from mcpshape._layout import Layout
+from mcpshape._plain import make_plain
 from mcpshape._project import View
 from mcpshape.encoders._encoder import Checking, Encoder, encoder_problems
 from mcpshape.errors import DefinitionError, EncodingError, Problem
@@ -72,6 +73,9 @@ class Fallback:
             try:
                 text = _write(encoder, view)
             except Exception as error:
+                if view.is_projected and make_plain(view.data) != view.data:
+                    # No encoder's fault: the same one is given a view that was projected with more care.
+                    raise
                 failed.append((encoder.name, error))
             else:
                 return _introduced(text, encoder.name, failed) if failed else text
