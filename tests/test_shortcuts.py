@@ -8,14 +8,14 @@ from uuid import UUID
 
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, SerializerFunctionWrapHandler, WrapSerializer, create_model
 
 from generated import Case, cases
 from json_data import objects
-from mcpshape import Shape, View
+from mcpshape import Clip, Shape, View
 from mcpshape._cleaning import clean_text
 from mcpshape._plan import compile_plan
 from mcpshape._project import project
@@ -128,6 +128,11 @@ class Wrapped(BaseModel):
     other: str = ""
 
 
+class Cut(BaseModel):
+    text: Annotated[str, Clip(5)]
+    other: str = ""
+
+
 @given(cases())
 def test_more_care_than_is_needed_changes_nothing(case: Case) -> None:
     """Rules 8 and 10: what is written natively is what the plain way would have written."""
@@ -166,6 +171,16 @@ def test_a_wrapping_serializer_is_given_the_same_whatever_else_is_in_the_answer(
     """Rule 8: its result does not change with the values around it."""
     data = Shape(encoder=Json()).view(Wrapped(other=other)).data
     assert data == {"text": "<None>", "other": clean_text(other)}
+
+
+@given(text=st.text(st.sampled_from("ab \n\u200b\x1c\x85\u202e\u115fé字👩\u200d💻"), max_size=12))
+@example("abcde\u200b")
+@example("abc\x1cdefgh")
+def test_a_text_is_cut_alike_whatever_else_is_in_the_answer(text: str) -> None:
+    """Rule 8: what nobody sees takes no room, even where a cut leaves nothing of it."""
+    shape = Shape(encoder=Json())
+    cut = [shape.render(Cut(text=text, other=each)).structured for each in ("", "\x00")]
+    assert cut[0] == cut[1]
 
 
 @given(ODD | st.integers().map(str), st.integers(0, 40), st.sampled_from(["a", "ä", "字"]))

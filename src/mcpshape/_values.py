@@ -127,19 +127,29 @@ def _unwrapped(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else value
 
 
-def clipper(length: int) -> Check:
-    """The function that cuts a text to `length` grapheme clusters, the last of them `…`; other values pass."""
+def clipper(length: int, clean: Callable[[str], str] = str) -> Check:
+    """The function that cuts a text to `length` grapheme clusters, the last of them `…`; other values pass.
+
+    Where `clean` would take away something of the first that is cut off, the text is cleaned before it is cut.
+    """
     import regex
 
     whole = regex.compile(rf"\X{{0,{length}}}")
-    kept = regex.compile(rf"(\X{{0,{length - 1}}}).*", regex.DOTALL)
+    beginning = regex.compile(rf"(\X{{0,{length - 1}}})\X{{0,2}}")
 
     def clip(value: Any) -> Any:
         if not isinstance(value, str) or len(value) <= length:
             return value
         head = value[: length + 1]
-        if max(head) < _FIRST_JOINED and "\r" not in head:
-            return head[: length - 1].rstrip() + ELLIPSIS
-        return value if whole.fullmatch(value) else str(kept.sub(r"\1", value, count=1)).rstrip() + ELLIPSIS
+        kept = head[: length - 1]
+        if max(head) >= _FIRST_JOINED or "\r" in head:
+            if whole.fullmatch(value):
+                return value
+            found: Any = beginning.match(value)
+            head, kept = found[0], found[1]
+        short = kept.rstrip()
+        cut_off = head[len(short) :]
+        cleaned = value if clean(cut_off) == cut_off else clean(value)
+        return short + ELLIPSIS if cleaned == value else clip(cleaned)
 
     return clip

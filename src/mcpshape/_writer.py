@@ -45,7 +45,7 @@ from mcpshape._nodes import (
     is_scalar,
     references,
 )
-from mcpshape._scan import Care
+from mcpshape._scan import Care, cleaned
 from mcpshape._values import as_dict, clipper
 from mcpshape.errors import ProjectionError
 from mcpshape.policy import Grant
@@ -218,7 +218,8 @@ class _Writer:
             case Mask(value):
                 return constant(clean(to_jsonable_python(value)))
             case Clip(length):
-                return then(self.write(node, where), clipper(length))
+                clip = clipper(length) if self.care is Care.CLEAN else clipper(length, cleaned)
+                return then(self.write(node, where), clip)
             case Coarsen(step):
                 return with_function(coarsener(step), self.write(node, where), when_used="unless-none")
             case Handle(kind):
