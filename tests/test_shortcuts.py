@@ -1,5 +1,6 @@
 """Issue 8: what is done the short way gives what the long way gives."""
 
+import functools
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import IntEnum, StrEnum
@@ -259,6 +260,8 @@ def test_a_structured_part_is_handed_on_as_it_would_be_dumped(data: dict[str, An
         by_alias=True, mode="json", exclude_none=True
     )
     assert made.model_dump() == plain.model_dump()
+    assert made.model_dump(exclude_unset=True).keys() == {"content", "structured_content", "is_error"}
+    assert made == plain == made
     assert made.model_dump_json() == plain.model_dump_json()
 
 
@@ -300,3 +303,25 @@ def test_a_text_is_cut_between_what_a_reader_sees_as_characters(text: str, lengt
     clusters = regex.findall(r"\X", text)
     cut = f"{''.join(clusters[: length - 1]).rstrip()}…" if len(clusters) > length else text
     assert clipper(length)(text) == cut
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=repr)
+def test_a_text_of_which_nothing_is_left_is_as_unset_as_an_empty_one(encoder: Encoder) -> None:
+    """Rules 3 and 10: what nobody sees is no value."""
+    shaped = Shape(encoder=encoder, structured=True).render(Note(text="\u200b", other="\u200b\x1b[0m"))
+    assert shaped.structured == {"text": "", "by_name": {}, "other": None}
+
+
+def test_arguments_that_are_passed_by_place_are_passed_on_by_place() -> None:
+    """As when the author's function is called itself; a server passes them by name."""
+
+    def note(text: str, other: str = "b") -> Note:
+        return Note(text=text, other=other)
+
+    @functools.wraps(note)
+    def placed(*args: str) -> Note:
+        return note(*args)
+
+    shape = Shape(encoder=Json())
+    shape.tool(placed)
+    assert shape.tools["note"].served("a", "c").content[0].text == '{"text":"a","by_name":{},"other":"c"}'

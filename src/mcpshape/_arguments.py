@@ -26,6 +26,10 @@ class _AsSent:
         return core_schema.no_info_wrap_validator_function(lambda value, _: value, handler(source))
 
 
+Bound = tuple[list[Any], dict[str, Any]]
+"""The arguments that were passed by place, and those by name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameters:
     """The signature that a framework sees, and the types that its values are validated with.
@@ -49,8 +53,8 @@ class Parameters:
         asked = {name: kwargs[name] for name in self.added if name in kwargs}
         return self._validate(asked) if asked else {}
 
-    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], find: FindReal) -> dict[str, Any]:
-        """The author's arguments of one call by name, validated, with handles resolved by `find`.
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], find: FindReal) -> Bound:
+        """The author's arguments of one call as they were passed, validated, with handles resolved by `find`.
 
         Raises:
             UserError: Some are missing, unknown or of another type; all of them are named, none of their values.
@@ -58,7 +62,8 @@ class Parameters:
         given = self._named(args, kwargs)
         own = {name: value for name, value in given.items() if name not in self.added}
         sent = {name: value for name, value in own.items() if name in self.adapters}
-        return {**self.defaults, **own, **self._validate(sent, Resolving(find, own.get("self")))}
+        named = {**self.defaults, **own, **self._validate(sent, Resolving(find, own.get("self")))}
+        return [named.pop(name) for name in list(self.signature.parameters)[: len(args)]], named
 
     def _named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
         """What was passed, by name. Servers pass names, which are quicker looked at than bound."""

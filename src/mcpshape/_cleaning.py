@@ -38,6 +38,11 @@ def clean(value: Any) -> Any:
     return clean_text(value) if isinstance(value, str) else value
 
 
+def clean_or_none(value: Any) -> Any:
+    """The same where unset and empty are the same answer: a text of which nothing is left is `None`."""
+    return clean(value) or None
+
+
 def clean_text(text: str) -> str:
     """Text as a reader sees it.
 

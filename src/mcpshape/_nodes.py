@@ -156,6 +156,11 @@ def is_scalar(node: Node) -> bool:
             return False
 
 
+def is_nullable_text(node: Node) -> bool:
+    """Whether a node is a text that may be `null`, which an empty one is written as."""
+    return isinstance(node, Nullable) and isinstance(node.inner, Scalar) and node.inner.kind is Kind.TEXT
+
+
 def holds_values(node: Node) -> bool:
     """Whether a node holds values that no rule inside it guards: anything but DTO classes."""
     return isinstance(node, Scalar) or any(holds_values(inner) for inner in parts(node))

@@ -82,6 +82,12 @@ class PlainResult(CallToolResult):
         dumped = super().model_dump(**options, exclude={_STRUCTURED})
         return {**dumped, _STRUCTURED_KEY: {**self.structured_content}}
 
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CallToolResult) and vars(self) == vars(other)
+
+    __hash__ = CallToolResult.__hash__
+
 
 # How `mcp.server.runner` writes each result.
 _AS_SENT = {"by_alias": True, "mode": "json", "exclude_none": True}
@@ -92,6 +98,5 @@ _STRUCTURED_KEY = str(CallToolResult.model_fields[_STRUCTURED].serialization_ali
 def make_result(shaped: Shaped) -> CallToolResult:
     """One text block, and the structured part only where there is one."""
     block = TextContent(type="text", text=shaped.text)
-    if shaped.structured is None:
-        return CallToolResult(content=[block], is_error=shaped.is_error)
-    return PlainResult(content=[block], structured_content=shaped.structured)
+    cls = CallToolResult if shaped.structured is None else PlainResult
+    return cls(content=[block], structured_content=shaped.structured, is_error=shaped.is_error)

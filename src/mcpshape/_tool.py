@@ -185,7 +185,7 @@ def _describe(function: Callable[..., Any], plan: Plan, options: Options, grant:
     )
 
 
-Begun = tuple[Call, dict[str, Any]]
+Begun = tuple[Call, list[Any], dict[str, Any]]
 Begin = Callable[[Call, tuple[Any, ...], Mapping[str, Any]], Begun]
 
 
@@ -198,11 +198,11 @@ def _beginning(plan: Plan, options: Options, parameters: Parameters, formats: Ma
         if asked:
             encoder = formats.get(asked.get("format") or "", call.encoder)
             call = ask(call, privacy=asked.get("privacy"), fields=asked.get("fields"), encoder=encoder)
-        arguments = parameters.bind(args, kwargs, call.find)
+        placed, named = parameters.bind(args, kwargs, call.find)
         if limits:
             fingerprint = parameters.fingerprint(args, kwargs)
             call = call.on_turn(limits, fingerprint, cursor=asked.get("cursor"), limit=asked.get("limit"))
-        return call, arguments
+        return call, placed, named
 
     return begin
 
@@ -239,8 +239,8 @@ def serve(
         call = opening()
         with under_way(call):
             try:
-                call, arguments = begin(call, args, kwargs)
-                return finish(call, function(**arguments))
+                call, placed, named = begin(call, args, kwargs)
+                return finish(call, function(*placed, **named))
             except RAISED_ON:
                 raise
             except Exception as error:
@@ -252,8 +252,8 @@ def serve(
         call = opening()
         with under_way(call):
             try:
-                call, arguments = begin(call, args, kwargs)
-                value = function(**arguments)
+                call, placed, named = begin(call, args, kwargs)
+                value = function(*placed, **named)
                 return finish(call, await value if inspect.isawaitable(value) else value)
             except RAISED_ON:
                 raise

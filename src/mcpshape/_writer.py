@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from pydantic_core import CoreSchema, SchemaSerializer, core_schema, to_jsonable_python
 
 from mcpshape._classes import CONFIG, Entry, data_class, model, stand_in, typed_dict
-from mcpshape._cleaning import clean, clean_text
+from mcpshape._cleaning import clean, clean_or_none, clean_text
 from mcpshape._coarse import coarsener
 from mcpshape._guards import WHOLE, Plan, decide, is_shown, may_be_silent, stands_in, steps
 from mcpshape._leaves import (
@@ -42,6 +42,7 @@ from mcpshape._nodes import (
     Reference,
     Root,
     Scalar,
+    is_nullable_text,
     is_scalar,
     references,
 )
@@ -116,7 +117,9 @@ class _Writer:
 
     def write(self, node: Node, where: str) -> CoreSchema:
         schema = self._native(node, where)
-        return then(schema, clean) if self.care is Care.CLEAN and is_scalar(node) else schema
+        if self.care < Care.CLEAN or not is_scalar(node):
+            return schema
+        return then(schema, clean_or_none if is_nullable_text(node) else clean)
 
     def _native(self, node: Node, where: str) -> CoreSchema:
         match node:
