@@ -73,6 +73,10 @@ def _rendered(shape: Shape, dto: Row | Rows) -> Repeat:
     return repeated(lambda: shape.render(dto))
 
 
+def _by_hand(dto: Row | Rows) -> Repeat:
+    return repeated(lambda: toons.dumps(dto.model_dump(mode="json")))
+
+
 def _results(table: Rows, effort: Effort) -> Mapping[str, Spread]:
     """What `subjects` times as well, with more rounds."""
     found = subjects(Workload("targets", table))
@@ -92,12 +96,12 @@ def _floor(table: Rows, effort: Effort) -> Mapping[str, Spread]:
     for dto in (table, record):
         _require_same(shape.render(dto).text, toons.dumps(dto.model_dump(mode="json")))
     many = race(
-        {"floor": repeated(lambda: toons.dumps(table.model_dump(mode="json"))), "shape": _rendered(shape, table)},
+        {"floor": _by_hand(table), "shape": _rendered(shape, table)},
         effort.rounds,
         least=effort.least,
     )
     one = race(
-        {"floor": repeated(lambda: toons.dumps(record.model_dump(mode="json"))), "shape": _rendered(shape, record)},
+        {"floor": _by_hand(record), "shape": _rendered(shape, record)},
         effort.rounds,
         least=effort.least,
     )
@@ -114,9 +118,11 @@ def _python_codec(table: Rows, effort: Effort) -> Mapping[str, Spread]:
 
 
 def _growth(table: Rows, effort: Effort) -> Mapping[str, Spread]:
-    shape = _native()
-    subjects = {"many": _rendered(shape, table), "most": _rendered(shape, rows(effort.most))}
-    return {"4a": race(subjects, effort.few_rounds, least=effort.least).ratio("most", "many")}
+    shape, most = _native(), rows(effort.most)
+    subjects = {"many": _rendered(shape, table), "most": _rendered(shape, most)}
+    subjects |= {"many by hand": _by_hand(table), "most by hand": _by_hand(most)}
+    timed = race(subjects, effort.few_rounds, least=effort.least)
+    return {"4a": timed.ratio("most", "many"), "4a by hand": timed.ratio("most by hand", "many by hand")}
 
 
 def _memory(effort: Effort) -> Mapping[str, Spread]:
