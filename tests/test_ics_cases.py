@@ -565,6 +565,14 @@ async def test_zones_go_by_many_names(served: Any, zone: str, time: str) -> None
     assert event["time"] == time
 
 
+@pytest.mark.parametrize("line", ["DTEND:2026und so", "RRULE:FREQ=DAILY;BYDAY=NEVER", "CREATED:gestern"])
+async def test_a_broken_line_in_a_calendar_with_a_zone_takes_nothing_with_it(served: Any, line: str) -> None:
+    """X-WR-TIMEZONE, and a line that transfers and bad exports have cut: the event is there without it."""
+    events = ("UID:a\nSUMMARY:One\nDTSTART:20260310T090000", "UID:b\nSUMMARY:Two\nDTSTART:20260310T100000")
+    broken = calendar(f"{events[0]}\n{line}", events[1], head="X-WR-TIMEZONE:Europe/Brussels\n")
+    assert titles(await served(broken, "list_events", day="2026-03-10")) == ["One", "Two"]
+
+
 async def test_events_that_share_a_uid_without_being_one_are_all_there(served: Any) -> None:
     """Some programs give every event the same UID; of versions of one event the last counts."""
     one = "UID:1\nDTSTART:20260302T100000Z\nDTEND:20260302T110000Z"

@@ -104,9 +104,11 @@ def _events(header: Header, inner: str) -> list[VEvent]:
 
 def _mend(event: VEvent, label: str, kind: Kind, header: Header) -> bool:
     """Drop what is broken from a component; whether enough is left to say when it is."""
-    broken = sorted({name or "line" for name, _ in event.errors})
-    for name in broken:
+    # A calendar that is moved to its own zone is a copy, whose components have lost their list of errors.
+    names = [name for name in event if any(isinstance(value, vBroken) for value in values(event, name))]
+    for name in names:
         _keep(event, name, [value for value in values(event, name) if not isinstance(value, vBroken)])
+    broken = sorted({*names, *(name or "line" for name, _ in event.errors)})
     _keep(event, "RRULE", [rule for rule in values(event, "RRULE") if rule.get("FREQ")])
     for name in _SINGLE:
         _keep(event, name, values(event, name)[:1])
