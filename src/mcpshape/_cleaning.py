@@ -77,7 +77,9 @@ def _meaningless() -> Any:
     ideograph = r"(?<=\p{Han})[\U000e0100-\U000e01ef](?![\U000e0100-\U000e01ef])"
     joiner = rf"(?<={joining})(?<![{removable}])[\u200c\u200d](?![{removable}])(?={joining})"
     joined = rf"(?<={picture})\u200d(?=\p{{Extended_Pictographic}})|{joiner}"
-    return regex.compile(f"(?P<kept>{_FLAGS}|{joined}|{selected}|{ideograph})|[{removable}]")
+    # Only at what can be removed, or where a flag begins, is it worth to look around.
+    candidate = rf"(?=[{removable}\U0001f3f4])"
+    return regex.compile(f"{candidate}(?:(?P<kept>{_FLAGS}|{joined}|{selected}|{ideograph})|[{removable}])")
 
 
 def _keep_meaning(found: Any) -> str:
