@@ -302,7 +302,7 @@ def test_a_text_is_cut_between_what_a_reader_sees_as_characters(text: str, lengt
     """Rule 9: one without joined characters is cut at once, and not by a pattern."""
     clusters = regex.findall(r"\X", text)
     cut = f"{''.join(clusters[: length - 1]).rstrip()}…" if len(clusters) > length else text
-    assert clipper(length)(text) == cut
+    assert clipper(length, str)(text) == cut
 
 
 @pytest.mark.parametrize("encoder", ENCODERS, ids=repr)

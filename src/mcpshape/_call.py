@@ -126,7 +126,7 @@ class Call:
         return self._settle(plan, value, self.scope(), finish)[1][0]
 
     def _settle(self, plan: Plan, value: Any, scope: Scope, finish: Finish) -> tuple[View, Sequence[str]]:
-        return settle(plan, value, self.grant, scope, finish, shows_all=writes_all(self.encoder))
+        return settle(plan, value, self.grant, scope, finish, writes_all=writes_all(self.encoder))
 
     def sentence(self, template: str, subjects: Mapping[str, tuple[Plan, Any]]) -> str:
         """A sentence about DTOs, each with the plan of its class."""

@@ -91,7 +91,7 @@ def _reference() -> str:
 
 def _sentence(text: str) -> str:
     text = clean_text(text).strip()
-    text = text if len(text) <= _LONGEST else clipper(_LONGEST)(text)
+    text = text if len(text) <= _LONGEST else clipper(_LONGEST, clean_text)(text)
     return f"{text}." if text and text[-1].isalnum() else text
 
 

@@ -24,12 +24,12 @@ def leaf(node: Scalar, where: str, care: Care) -> CoreSchema:
     check = _check(node, where, is_nullable=False)
     if check is not None:
         return with_function(check)
-    return then(node.schema, exact_integer) if care and node.kind is Kind.INTEGER else node.schema
+    return then(node.schema, exact_integer) if care >= Care.EXACT and node.kind is Kind.INTEGER else node.schema
 
 
 def nullable_leaf(node: Scalar, where: str, care: Care) -> CoreSchema:
     """One scalar that may be null; where the table says so, an empty text or a number that JSON cannot hold is."""
-    check = text_or_none if care and node.kind is Kind.TEXT else _check(node, where, is_nullable=True)
+    check = text_or_none if care >= Care.EXACT and node.kind is Kind.TEXT else _check(node, where, is_nullable=True)
     if check is not None:
         return with_function(check, when_used="unless-none")
     return core_schema.nullable_schema(leaf(node, where, care))

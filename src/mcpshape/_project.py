@@ -69,7 +69,7 @@ def project(
 
 
 def settle(
-    plan: Plan, value: Any, grant: Grant | None, scope: Scope, finish: Finish, *, shows_all: bool
+    plan: Plan, value: Any, grant: Grant | None, scope: Scope, finish: Finish, *, writes_all: bool
 ) -> tuple[View, Sequence[str]]:
     """A view and the texts that are made of it to leave, all of them clean.
 
@@ -87,7 +87,7 @@ def settle(
             if needed <= care:
                 raise
         else:
-            needed = max(map(needed_care, texts if shows_all else (*texts, _seen(view))))
+            needed = max(map(needed_care, texts if writes_all else (*texts, _seen(view))))
             if needed <= care:
                 return view, texts
         if needed == Care.EXACT:
@@ -121,20 +121,20 @@ def _require_type(plan: Plan, value: Any) -> None:
 
 def _serialize(plan: Plan, value: Any, grant: Grant | None, scope: Scope, *, care: Care) -> Any:
     """The plain data, in which rows say whether they are held if some are; what was so the last time is tried first."""
-    learned = ("marks", grant)
-    has_marks = plan.compiled.get(learned, False)
-    data = _run(plan, value, grant, scope, care, has_marks=has_marks)
-    if scope.is_held is has_marks:
+    learned = ("tells held", grant)
+    tells_held = plan.compiled.get(learned, False)
+    data = _run(plan, value, grant, scope, care, tells_held=tells_held)
+    if scope.is_held is tells_held:
         return data
-    plan.compiled[learned] = has_marks = scope.is_held
-    return _run(plan, value, grant, scope, care, has_marks=has_marks)
+    plan.compiled[learned] = tells_held = scope.is_held
+    return _run(plan, value, grant, scope, care, tells_held=tells_held)
 
 
-def _run(plan: Plan, value: Any, grant: Grant | None, scope: Scope, care: Care, *, has_marks: bool) -> Any:
-    key = (grant, care, has_marks)
+def _run(plan: Plan, value: Any, grant: Grant | None, scope: Scope, care: Care, *, tells_held: bool) -> Any:
+    key = (grant, care, tells_held)
     serializer = plan.compiled.get(key)
     if serializer is None:
-        serializer = plan.compiled[key] = write_serializer(plan, grant, care, has_marks=has_marks)
+        serializer = plan.compiled[key] = write_serializer(plan, grant, care, tells_held=tells_held)
     scope.is_held = False
     try:
         return serializer.to_python(value, mode="json", warnings="error", context=scope)

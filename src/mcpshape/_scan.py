@@ -3,7 +3,6 @@
 import re
 from enum import IntEnum
 
-from mcpshape._cleaning import clean_text
 from mcpshape._values import SAFE_INTEGER
 
 
@@ -66,12 +65,6 @@ def needed_care(text: str) -> Care:
     if len(text) <= _PART:
         return _look(text)
     return max(_look(text[start : start + _PART + _OVERLAP]) for start in range(0, len(text), _PART))
-
-
-def cleaned(text: str) -> str:
-    """What `clean_text` makes of a text; to see that most are clean already takes much less time."""
-    is_plain = text.isascii() and text.isprintable()
-    return text if is_plain or needed_care(text) < Care.CLEAN else clean_text(text)
 
 
 def _look(part: str) -> Care:

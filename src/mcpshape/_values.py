@@ -127,29 +127,39 @@ def _unwrapped(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else value
 
 
-def clipper(length: int, clean: Callable[[str], str] = str) -> Check:
+def clipper(length: int, clean: Callable[[str], str]) -> Check:
     """The function that cuts a text to `length` grapheme clusters, the last of them `…`; other values pass.
 
-    Where `clean` would take away something of the first that is cut off, the text is cleaned before it is cut.
+    Where `clean` would take away something of the first that is cut off, the text is cleaned before it is cut, so that
+    what nobody sees takes no room.
     """
+    split = _splitter(length)
+
+    def clip(value: Any) -> Any:
+        parts = split(value) if isinstance(value, str) and len(value) > length else None
+        if parts is None:
+            return value
+        kept = parts[0].rstrip()
+        cut_off = "".join(parts)[len(kept) :]
+        if clean(cut_off) != cut_off and (cleaned := clean(value)) != value:
+            return clip(cleaned)
+        return kept + ELLIPSIS
+
+    return clip
+
+
+def _splitter(length: int) -> Callable[[str], tuple[str, str] | None]:
+    """The function that gives the first `length - 1` clusters of a text and two more; `None` where all of them fit."""
     import regex
 
     whole = regex.compile(rf"\X{{0,{length}}}")
-    beginning = regex.compile(rf"(\X{{0,{length - 1}}})\X{{0,2}}")
+    beginning = regex.compile(rf"(\X{{0,{length - 1}}})(\X{{0,2}})")
 
-    def clip(value: Any) -> Any:
-        if not isinstance(value, str) or len(value) <= length:
-            return value
-        head = value[: length + 1]
-        kept = head[: length - 1]
-        if max(head) >= _FIRST_JOINED or "\r" in head:
-            if whole.fullmatch(value):
-                return value
-            found: Any = beginning.match(value)
-            head, kept = found[0], found[1]
-        short = kept.rstrip()
-        cut_off = head[len(short) :]
-        cleaned = value if clean(cut_off) == cut_off else clean(value)
-        return short + ELLIPSIS if cleaned == value else clip(cleaned)
+    def split(text: str) -> tuple[str, str] | None:
+        head = text[: length + 1]
+        if max(head) < _FIRST_JOINED and "\r" not in head:
+            return head[: length - 1], head[length - 1 :]
+        found = None if whole.fullmatch(text) else beginning.match(text)
+        return (found[1], found[2]) if found else None
 
-    return clip
+    return split

@@ -46,16 +46,16 @@ from mcpshape._nodes import (
     is_scalar,
     references,
 )
-from mcpshape._scan import Care, cleaned
+from mcpshape._scan import Care
 from mcpshape._values import as_dict, clipper
 from mcpshape.errors import ProjectionError
 from mcpshape.policy import Grant
 from mcpshape.rules import Clip, Coarsen, Count, Drop, Handle, Mask, RowCap, Show
 
 
-def write_serializer(plan: Plan, grant: Grant | None, care: Care, *, has_marks: bool = False) -> SchemaSerializer:
-    """The serializer for one grant, which takes so much care; with marks, rows that are not held say so."""
-    writer = _Writer(plan, grant, care, has_marks=has_marks)
+def write_serializer(plan: Plan, grant: Grant | None, care: Care, *, tells_held: bool = False) -> SchemaSerializer:
+    """The serializer for one grant, which takes so much care; `tells_held` where each row says whether it is."""
+    writer = _Writer(plan, grant, care, tells_held=tells_held)
     root = writer.root()
     return SchemaSerializer(core_schema.definitions_schema(root, list(writer.definitions())), CONFIG)
 
@@ -64,9 +64,9 @@ class _Writer:
     """Writes for one grant. Under `held_from` it is that of held rows, which keep the columns of the wider one."""
 
     def __init__(
-        self, plan: Plan, grant: Grant | None, care: Care, held_from: Grant | None = None, *, has_marks: bool
+        self, plan: Plan, grant: Grant | None, care: Care, held_from: Grant | None = None, *, tells_held: bool
     ) -> None:
-        self.plan, self.grant, self.care, self.held_from, self.has_marks = plan, grant, care, held_from, has_marks
+        self.plan, self.grant, self.care, self.held_from, self.tells_held = plan, grant, care, held_from, tells_held
         self.suffix = f"|{grant.level}" if grant and held_from else ""
         self.in_place = _in_place(plan)
 
@@ -174,7 +174,7 @@ class _Writer:
         serialization: Any = {**node.serialization, "return_schema": self.write(node.result, where)}
         if node.source is not None:
             # The author's function is given the same, however much care the rest of the answer takes.
-            exact = _Writer(self.plan, self.grant, Care.EXACT, self.held_from, has_marks=self.has_marks)
+            exact = _Writer(self.plan, self.grant, Care.EXACT, self.held_from, tells_held=self.tells_held)
             serialization["schema"] = exact._native(node.source, where)
         return core_schema.any_schema(serialization=serialization)
 
@@ -208,10 +208,10 @@ class _Writer:
         node = Nullable(field.node) if field.is_optional_key else field.node
         if self.held_from and decide(self.plan, record, field, self.held_from) == Drop():
             return None
-        is_mark = isinstance(self.plan.guard(record, field).rule, RowCap)
-        if is_mark and self.held_from:
+        is_cap = isinstance(self.plan.guard(record, field).rule, RowCap)
+        if is_cap and self.held_from:
             return held(self.suffix[1:])
-        if is_mark and not self.has_marks:
+        if is_cap and not self.tells_held:
             return None
         match decide(self.plan, record, field, self.grant):
             case Drop() if self.held_from and stands_in(self.plan, record, field, self.grant):
@@ -221,8 +221,7 @@ class _Writer:
             case Mask(value):
                 return constant(clean(to_jsonable_python(value)))
             case Clip(length):
-                clip = clipper(length) if self.care is Care.CLEAN else clipper(length, cleaned)
-                return then(self.write(node, where), clip)
+                return then(self.write(node, where), clipper(length, clean_text))
             case Coarsen(step):
                 return with_function(coarsener(step), self.write(node, where), when_used="unless-none")
             case Handle(kind):
@@ -273,7 +272,7 @@ class _Writer:
         return [replace(plain[0], narrow=lambda row: held[level] if (level := tell(row)) else plain), *rest]
 
     def _narrowed(self, grant: Grant) -> "_Writer":
-        return _Writer(self.plan, grant, self.care, held_from=self.held_from or self.grant, has_marks=self.has_marks)
+        return _Writer(self.plan, grant, self.care, held_from=self.held_from or self.grant, tells_held=self.tells_held)
 
     def _hidden(self, record: Record, field: Field) -> str | None:
         """The name of the field whose rows are gone from a list under this grant."""
@@ -286,7 +285,11 @@ def _in_place(plan: Plan) -> frozenset[str]:
 
     A class that holds itself is held there and where it is come to first.
     """
-    records = plan.declared.records
-    nodes = [plan.declared.root, *(each.node for record in records.values() for each in record.fields)]
-    held = Counter(key for node in nodes for key in references(node))
-    return frozenset(key for key, count in held.items() if count == 1 and not plan.cap(records[key]))
+    found: frozenset[str] | None = plan.compiled.get("in place")
+    if found is None:
+        records = plan.declared.records
+        nodes = [plan.declared.root, *(each.node for record in records.values() for each in record.fields)]
+        places = Counter(key for node in nodes for key in references(node))
+        found = frozenset(key for key, count in places.items() if count == 1 and not plan.cap(records[key]))
+        plan.compiled["in place"] = found
+    return found

@@ -248,7 +248,7 @@ class Shape:
         """
         plan = self._plan(type(value) if declared is None else declared)
         call = self._call(plan.where, grant)
-        return settle(plan, value, call.grant, call.scope(), lambda view: (view, (view.to_json(),)), shows_all=True)[0]
+        return settle(plan, value, call.grant, call.scope(), lambda view: (view, (view.to_json(),)), writes_all=True)[0]
 
     def say(self, template: str, /, **dtos: Any) -> str:
         """A sentence about DTOs, such as `"Opened {event.title}"`, that tells no more than the grant of the call.

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
+from mcpshape._holding import Holding
+
 _HIGHEST_BITS = 256
 # What C takes at most for one entry, in seconds, and how much text it compares or copies in that time.
 _STEP, _TEXT_IN_A_STEP = 5e-8, 64
@@ -53,11 +55,10 @@ class Meter:
     def running(self) -> Iterator[None]:
         """Count while a template runs."""
         self.ends = monotonic() + self.seconds
-        token = _METER.set(self)
         try:
-            yield
+            with Holding(_METER, self):
+                yield
         finally:
-            _METER.reset(token)
             self.seconds = self.ends - monotonic()
 
 
